@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What every script here shares: where things are, how they speak, how they end.
+# Source it first:  . "$(dirname "$0")/lib.sh"
+
+set -euo pipefail
+export LC_ALL=C
+# git must look at the trees named here, whatever called us (a hook, say).
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+BUILD=$TOP/build
+LOG=$BUILD/log
+CACHE=${VCPU_SCHED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vcpu-sched}
+ME=$(basename "$0" .sh)
+
+mkdir -p "$LOG" "$CACHE" || { echo "$ME: cannot write to $BUILD or $CACHE" >&2; exit 1; }
+CACHE=$(cd "$CACHE" && pwd -P)
+
+say() { printf '%s: %s\n' "$ME" "$*"; }
+
+# The one clear line that a failure ends with: what is wrong, and what to do.
+die() { printf '%s: error: %s\n' "$ME" "$*" >&2; exit 1; }
+
+# rel PATH: the path as a message should name it.
+rel() { printf '%s' "${1#"$TOP"/}"; }
+
+# elapsed SECONDS: as m:ss.
+elapsed() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# need_disk DIR: refuse to start what would fill the disk.
+need_disk() {
+	local want=${VCPU_SCHED_NEED_GB:-10} have
+	have=$(df -Pk "$1" | awk 'NR == 2 { print int($4 / 1048576) }')
+	[ "$have" -ge "$want" ] ||
+		die "$have GB free on the disk of $1, $want GB needed: free some, or put the cache elsewhere with VCPU_SCHED_CACHE"
+}
+
+# lock_cache: one checkout at a time fills the cache; the lock goes with the process.
+lock_cache() {
+	exec 8> "$CACHE/lock"
+	flock -n 8 || { say "waiting for another checkout to finish with the cache"; flock 8; }
+}
+
+# scratch: a temporary directory in the cache that goes away whatever happens; call under lock_cache.
+# Sets SCRATCH. What a killed run left is removed here, too.
+scratch() {
+	rm -rf "$CACHE"/tmp.*
+	SCRATCH=$(mktemp -d "$CACHE/tmp.XXXXXX")
+	trap 'rm -rf "$SCRATCH"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
