@@ -13,11 +13,8 @@ BENCH_ALL    := $(addprefix $(BENCH_BIN)/,$(BENCH_LOADS) $(BENCH_TOOLS))
 .PHONY: bench-bin
 bench-bin: $(BENCH_ALL)
 
-$(addprefix $(BENCH_BIN)/,$(BENCH_LOADS)): $(BENCH_BIN)/%: bench/%.c bench/util.c bench/util.h
+$(addprefix $(BENCH_BIN)/,$(BENCH_TOOLS)): bench/csv.c bench/csv.h bench/sample.c bench/sample.h
+
+$(BENCH_ALL): $(BENCH_BIN)/%: bench/%.c bench/util.c bench/util.h
 	@mkdir -p $(@D)
 	$(BENCH_CC) $(BENCH_CFLAGS) -static -pthread -o $@ $(filter %.c,$^) -lm
-
-$(addprefix $(BENCH_BIN)/,$(BENCH_TOOLS)): $(BENCH_BIN)/%: bench/%.c bench/csv.c bench/csv.h \
-						bench/sample.c bench/sample.h
-	@mkdir -p $(@D)
-	$(BENCH_CC) $(BENCH_CFLAGS) -static -o $@ $(filter %.c,$^) -lm
