@@ -52,3 +52,60 @@ scratch() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
 }
+
+# ---- the kernel trees -------------------------------------------------------------------------------------------
+
+# Which tree a run is about: all topics (build/linux), some (TOPICS="common kvm"), or none (BASE_ONLY=1).
+# Sets NAME, the suffix that tree and kernel directories have, and TREE.
+choose_tree() {
+	NAME=
+	if [ -n "${BASE_ONLY:-}" ]; then
+		NAME=-base
+	elif [ -n "${TOPICS:-}" ]; then
+		# shellcheck disable=SC2086 # a list of words
+		NAME=$(printf -- '-%s' ${TOPICS//,/ })
+	fi
+	TREE=$BUILD/linux$NAME
+}
+
+# kgit ARG...: git in $TREE, the same for everybody whatever their own configuration says.
+kgit() { GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -C "$TREE" "$@"; }
+
+# What we remember about a laid tree is in its git configuration: base (commit), version (its name),
+# origin (package or caller), head (the commit that laying it ended at) and key (what it was laid from).
+remember() { kgit config "vcpu-sched.$1" "$2"; }
+recall() { kgit config "vcpu-sched.$1" 2> /dev/null || true; }
+
+# edited: does the tree hold work that laying it again would throw away?
+edited() {
+	[ "$(kgit rev-parse -q --verify HEAD)" != "$(recall head)" ] ||
+		[ -n "$(kgit status --porcelain | head -n 1)" ] ||
+		[ -e "$TREE/.git/rebase-merge" ] || [ -e "$TREE/.git/rebase-apply" ]
+}
+
+# topics: the names of the topic folders in the order of the series.
+topics() { sed -n 's/^\([a-z][^ ]*\) *|.*/\1/p' "$TOP/patches/topics"; }
+
+# series_files: the patches of this run in their order, as paths below patches/.
+series_files() {
+	local line
+	[ -z "${BASE_ONLY:-}" ] || return 0
+	while read -r line; do
+		case $line in '' | '#'*) continue ;; esac
+		if [ -z "${TOPICS:-}" ] || [[ " ${TOPICS//,/ } " == *" ${line%%/*} "* ]]; then
+			echo "$line"
+		fi
+	done < "$TOP/patches/series"
+}
+
+# tree_key BASE: what a tree on this base commit is made from, in one word.
+tree_key() {
+	local f
+	{
+		echo "$1"
+		for f in $(series_files); do
+			echo "$f"
+			cat "$TOP/patches/$f"
+		done
+	} | sha256sum | cut -d ' ' -f 1
+}
