@@ -9,7 +9,6 @@ if (!exists("csv") || !exists("png")) {
 	exit status 2
 }
 
-set encoding utf8
 set datafile separator ","
 
 # The thresholds that occur; place(t) is how many of them are smaller.
@@ -17,7 +16,7 @@ seen = " "
 remember(t) = (strstrt(seen, sprintf(" %d ", t)) ? 0 : (seen = seen . sprintf("%d ", t)), 0)
 stats csv every ::1 using (remember($2)) nooutput
 place(t) = sum [i = 1:words(seen)] (word(seen, i) + 0 < t)
-label(t) = t == 0 ? "off" : t < 1e6 ? sprintf("%g µs", t / 1e3) : sprintf("%g ms", t / 1e6)
+label(t) = t == 0 ? "off" : t < 1e6 ? sprintf("%g us", t / 1e3) : sprintf("%g ms", t / 1e6)
 
 # The medians, as lines "place,median".
 set print $median
@@ -46,7 +45,7 @@ set border 3
 set ytics nomirror
 set grid ytics lt 1 lw 0.5 lc rgb "#cccccc"
 
-set ylabel "µs per round trip"
+set ylabel "us per round trip"
 set logscale y
 set key top right
 plot csv every ::1 using (place($2) + spread($1)):($3 / 1e3) \
