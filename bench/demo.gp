@@ -31,6 +31,10 @@ unset print
 stats csv every ::1 using 1 name "R" nooutput
 spread(rep) = R_max > R_min ? ((rep - R_min) / (R_max - R_min) - 0.5) * 0.5 : 0
 
+# For the ranges of both plots; stats itself goes by the ranges that are set.
+stats csv every ::1 using ($3 / 1e3) name "NS" nooutput
+stats csv every ::1 using ($4 > $5 ? $4 : $5) name "EXITS" nooutput
+
 set terminal pngcairo size 1200,560 font "sans,12" background "white"
 set output png
 set multiplot layout 1,2 title "Pipe ping-pong between two vCPUs, guest halt polling off and on"
@@ -47,6 +51,7 @@ set grid ytics lt 1 lw 0.5 lc rgb "#cccccc"
 
 set ylabel "us per round trip"
 set logscale y
+set yrange [10 ** floor(log10(NS_min * 0.99)) : 10 ** ceil(log10(NS_max * 1.5))]
 set key top right
 plot csv every ::1 using (place($2) + spread($1)):($3 / 1e3) \
 		with points pt 7 ps 1.1 lc rgb "#802060a0" title "one repetition", \
@@ -55,8 +60,7 @@ plot csv every ::1 using (place($2) + spread($1)):($3 / 1e3) \
 		with labels left textcolor rgb "#c03020" notitle
 
 unset logscale y
-set yrange [0:*]
-set offsets 0, 0, graph 0.15, 0
+set yrange [0 : EXITS_max > 0 ? EXITS_max * 1.25 : 1]
 set ylabel "VM exits per round trip"
 plot csv every ::1 using (place($2) - 0.15 + spread($1) / 2):4 \
 		with points pt 7 ps 1.1 lc rgb "#60308050" title "all exits", \
