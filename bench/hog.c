@@ -18,8 +18,6 @@ static const char help[] =
 "TIME: 20ms, 500us, 1.5s; a bare number is seconds.\n"
 "Output: work= seconds= work_per_second= threads= min= max= fairness=(min/max)\n";
 
-static volatile uint64_t sink;
-
 static void compute(struct member *me)
 {
 	uint64_t state = me->id + 1;
@@ -28,7 +26,6 @@ static void compute(struct member *me)
 		state = work_unit(state);
 		member_did(me, 1);
 	}
-	sink = state;
 }
 
 int main(int argc, char **argv)

@@ -56,7 +56,6 @@ struct messenger {
 static atomic_bool stop;
 static uint64_t work_units = 20, pause_ns;
 static pthread_barrier_t ready;
-static volatile uint64_t sink;
 
 /* A binary semaphore in one word. */
 static void post(_Atomic uint32_t *word)
@@ -100,7 +99,6 @@ static void *worker_thread(void *arg)
 		if (pause_ns)
 			sleep_ns(pause_ns);
 	}
-	sink = state;
 	atomic_fetch_sub(&me->messenger->workers_left, 1);
 	post(&me->messenger->bell);
 	return NULL;

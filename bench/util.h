@@ -40,7 +40,10 @@ uint64_t now_ns(void);			/* CLOCK_MONOTONIC */
 void sleep_ns(uint64_t ns);
 void pin_to(int cpu);			/* the calling thread */
 
-/* A fixed amount of arithmetic that touches no memory: some microseconds. */
+/*
+ * A fixed amount of arithmetic that touches no memory: some microseconds. Not
+ * inline, so that it is done even where nobody wants the result.
+ */
 uint64_t work_unit(uint64_t state);
 
 /* xorshift64*: good enough to pick a record; the state must not be 0. */

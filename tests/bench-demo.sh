@@ -4,7 +4,7 @@
 
 . "$(dirname "$0")/tap.sh"
 cd "$TOP" || exit 1
-make -s -f bench/build.mk bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
+make -s -f bench/build.mk bench-bin BIN=build/bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
 TABLE=$TOP/build/bench-bin/demo-table
 HEADER=rep,threshold_ns,ns_per_roundtrip,exits_per_roundtrip,halt_exits_per_roundtrip
 

@@ -4,7 +4,7 @@
 
 . "$(dirname "$0")/tap.sh"
 cd "$TOP" || exit 1
-make -s -f bench/build.mk bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
+make -s -f bench/build.mk bench-bin BIN=build/bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
 BIN=$TOP/build/bench-bin
 LOADS="pingpong msgwork hog allocsearch tlbstorm"
 
@@ -34,7 +34,7 @@ hist() {
 check "percentiles are within 1 % of those of the sorted samples" hist
 
 no_warnings() {
-	make -s -B -f bench/build.mk bench-bin BENCH_BIN="$TMP/bin" \
+	make -s -B -f bench/build.mk bench-bin BIN="$TMP/bin" \
 		BENCH_CFLAGS="-std=gnu11 -O2 -Wall -Wextra -Werror"
 }
 check "bench/ compiles without a warning" no_warnings

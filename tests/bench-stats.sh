@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/tap.sh"
 cd "$TOP" || exit 1
-make -s -f bench/build.mk bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
+make -s -f bench/build.mk bench-bin BIN=build/bench-bin || { echo "Bail out! bench/ does not build"; exit 1; }
 STATS=$TOP/build/bench-bin/stats
 HEADER=rep,row,config,metric,value
 cd "$TMP" || exit 1
