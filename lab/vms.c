@@ -11,6 +11,9 @@
  *	set FILE VALUE		write a file of the host (a module parameter, say)
  *	run COMMAND		run a command in the host, answer its output
  *	barrier NAME N		wait until N guests have come here
+ *	turn			pass the turn on and wait until it comes back; who
+ *				waits is stopped (SIGSTOP), so that guests which
+ *				never sleep can be compared in one boot
  *	put TEXT		append TEXT to the guest's result file
  *	say TEXT		show TEXT as progress
  *	exit STATUS		the workload has ended
@@ -56,6 +59,7 @@ struct vm {
 	int listen_fd, console_fd;
 	pthread_t serve, console;
 	atomic_bool up, ended, hung, finished;
+	bool waits;			/* for its turn; under lock */
 	atomic_int status;
 };
 
@@ -292,6 +296,37 @@ unlock:
 	pthread_mutex_unlock(&lock);
 }
 
+static struct vm *turn;		/* whose turn it is, NULL: nobody's yet */
+
+/* Under lock: the next guest that waits for its turn gets it. */
+static void pass_turn(struct vm *from)
+{
+	turn = NULL;
+	for (int i = 1; i <= nvms && !turn; i++) {
+		struct vm *next = &vms[(from - vms + i) % nvms];
+
+		if (next->waits && !next->ended)
+			turn = next;
+	}
+	pthread_cond_broadcast(&changed);
+}
+
+static void answer_turn(struct vm *vm)
+{
+	pthread_mutex_lock(&lock);
+	vm->waits = true;
+	if (!turn || turn == vm)
+		pass_turn(vm);
+	if (turn != vm) {
+		kill(vm->pid, SIGSTOP);
+		while (turn != vm && !vm->ended)
+			pthread_cond_wait(&changed, &lock);
+		kill(vm->pid, SIGCONT);
+	}
+	vm->waits = false;
+	pthread_mutex_unlock(&lock);
+}
+
 static void answer(struct vm *vm, char *line, char *reply, size_t size)
 {
 	char *args = strchr(line, ' ');
@@ -323,6 +358,8 @@ static void answer(struct vm *vm, char *line, char *reply, size_t size)
 		answer_run(vm, args, reply, size);
 	} else if (!strcmp(line, "barrier")) {
 		answer_barrier(args, reply, size);
+	} else if (!strcmp(line, "turn")) {
+		answer_turn(vm);
 	} else if (!strcmp(line, "put")) {
 		f = open_out(vm, "out", "a");
 		if (f)
@@ -500,6 +537,8 @@ static void *watch(void *arg)
 		/* Nobody may wait at a barrier for a guest that will not come. */
 		pthread_mutex_lock(&lock);
 		vm->ended = !again;
+		if (turn == vm && !again)
+			pass_turn(vm);
 		pthread_cond_broadcast(&changed);
 		pthread_mutex_unlock(&lock);
 		/* Wakes serve() when QEMU never came to connect. */
