@@ -1,4 +1,93 @@
 # SPDX-License-Identifier: GPL-2.0-only
-build/bin/progress: scripts/progress.c
-	@mkdir -p $(@D)
+# vcpu-sched: the only entry point. "make help" says what there is; what a step does is in scripts/, lab/ and bench/.
+
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+CACHE      := $(or $(VCPU_SCHED_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vcpu-sched)
+BIN        := build/bin
+LINUX_TREE := build/linux
+QEMU_ROOT  := $(CACHE)/qemu/current
+CONFIG     ?= lab
+N          ?= 20
+HOST       := build/kernel-$(CONFIG)/arch/x86/boot/bzImage
+export VCPU_SCHED_CACHE := $(CACHE)
+export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
+
+include lab/build.mk bench/build.mk
+
+STEPS  := scripts/steps.sh
+TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
+KERNEL := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
+LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(KERNEL) "lab|$(MAKE) -s lab-files"
+RUN    := $(BIN)/lab -q $(QEMU_ROOT) -k $(HOST) -I build/lab/host.cpio -i build/lab/guest.cpio
+
+## The two commands
+
+demo:        ## the before/after measurement: build/demo/demo.csv, a table, a plot
+	@$(STEPS) $@ $(LAB) "measurement|$(RUN) -o build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(MAKE) -s demo-report"
+
+test:        ## everything that must hold; the last line is "N passed, N failed"
+	@$(STEPS) $@ "packages|scripts/need.sh test source kernel lab plot" "tests|scripts/test.sh $(TESTS)"
+
+## The kernel
+
+tree:        ## lay build/linux: the base and one commit per patch (FORCE=1: throw away edits there)
+	@$(STEPS) $@ $(TREE)
+
+kernel:      ## build it: build/kernel-lab (CONFIG=debug: one that complains)
+	@$(STEPS) $@ $(KERNEL)
+
+series:      ## write patches/ back from the commits in build/linux
+	@$(STEPS) $@ "packages|scripts/need.sh source" "patches/|scripts/series.sh"
+
+check:       ## what a maintainer would run on the series
+	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "checks|scripts/test.sh checks/*.sh"
+
+## The lab
+
+shell:       ## a shell in the host (L2=1: in a guest)
+	@$(STEPS) $@ $(LAB) "shell|!$(RUN) -o build/shell -s $(if $(L2),2,1) bench/demo"
+
+bench-%: FORCE ## a topic's benchmark: bench-pv-idle, ... (the folders in bench/)
+	@$(STEPS) $@ $(LAB) "bench-$*|bench/bench.sh $* build/bench/$* $(BIN)/stats $(RUN) -- $(BENCH)"
+
+lab-soak:    ## N=20 rounds of two busy guests at once
+	@$(STEPS) $@ $(LAB) "soak|lab/soak.sh $(N) build/soak $(RUN)"
+
+## Housekeeping
+
+clean:       ## remove build/
+	@$(STEPS) $@ "build/|find build -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} +"
+
+distclean:   ## remove build/ and the cache outside the checkout
+	@$(STEPS) $@ "build/ and $(CACHE)|find build -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} + ; rm -rf $(CACHE)"
+
+help:        ## this text
+	@echo "vcpu-sched: a Linux patch series that tells the scheduler what a vCPU is, and the lab that proves it"
+	@sed -n -e 's/^## \(.*\)/\n\1/p' -e 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@printf '\ntree, kernel: LINUX=DIR [LINUX_REV=COMMIT] a kernel repository of yours, TOPICS="common kvm" only these,\n'
+	@printf 'BASE_ONLY=1 no patches. JOBS=N for the kernel build, TESTS="tests/a.sh ..." for a few tests.\n'
+	@printf 'Logs are in build/log, what was downloaded in %s (VCPU_SCHED_CACHE).\n' '$(CACHE)'
+
+# Parts of the above, run as steps.
+
+lab-files: $(BIN)/lab build/lab/host.cpio build/lab/guest.cpio $(addprefix $(BIN)/,$(BENCH_TOOLS))
+
+demo-report:
+	@{ echo rep,threshold_ns,ns_per_roundtrip,exits_per_roundtrip,halt_exits_per_roundtrip; grep '^[0-9]' build/demo/demo.out; } > build/demo/demo.csv
+	@$(BIN)/demo-table build/demo/demo.csv
+	@gnuplot -e "csv='build/demo/demo.csv'; png='build/demo/demo.png'" bench/demo.gp
+	@echo "demo: raw data in build/demo/demo.csv, plot in build/demo/demo.png"
+
+$(BIN):
+	@mkdir -p $@
+
+$(BIN)/progress: scripts/progress.c | $(BIN)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -o $@ $<
+
+FORCE:
+
+.PHONY: demo test tree kernel series check shell lab-soak clean distclean help lab-files demo-report FORCE

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# need.sh GROUP...: install the Debian packages that these jobs need and this machine lacks.
+
+. "$(dirname "$0")/lib.sh"
+
+# What each job needs: package, and a file or command that shows that it is there.
+list() {
+	case $1 in
+	source) echo git:git patch:patch xz-utils:xz make:make ;;
+	kernel) echo gcc:gcc make:make flex:flex bison:bison bc:bc libelf-dev:/usr/include/libelf.h cpio:cpio \
+		libc6-dev:/usr/include/stdio.h gzip:gzip perl:perl ccache:ccache ;;
+	lab) echo gcc:gcc make:make libc6-dev:/usr/include/stdio.h busybox-static:/bin/busybox dbench:tbench \
+		rt-tests:cyclictest cpio:cpio ;;
+	plot) echo gnuplot-nox:gnuplot ;;
+	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf libc6-dev:/usr/include/stdio.h perl:perl ;;
+	check) echo perl:perl sparse:sparse python3:python3 ;;
+	*) die "no such group: $1" ;;
+	esac
+}
+
+missing=
+for group; do
+	for item in $(list "$group"); do
+		there=${item#*:}
+		if [ "${there#/}" = "$there" ]; then
+			command -v "$there" > /dev/null && continue
+		elif [ -e "$there" ]; then
+			continue
+		fi
+		[[ " $missing " == *" ${item%%:*} "* ]] || missing="$missing ${item%%:*}"
+	done
+done
+[ -n "$missing" ] || exit 0
+
+command -v apt-get > /dev/null || die "missing here:$missing (the names are Debian's packages): install them, then run this again"
+[ "$(id -u)" -eq 0 ] || die "missing packages: run 'sudo apt-get install$missing', then this again"
+say "installing$missing (apt-get)"
+plog=$LOG/packages.log
+# shellcheck disable=SC2086 # a list of packages
+install() { DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends $missing; }
+if ! install > "$plog" 2>&1; then
+	apt-get -q update >> "$plog" 2>&1 || true
+	install >> "$plog" 2>&1 ||
+		die "apt-get cannot install$missing: $(sed -n 's/^E: //p' "$plog" | tail -n 1) (log: $(rel "$plog"))"
+fi
