@@ -1,23 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# usage: bench.sh TOPIC OUT STATS_PROGRAM [-s STATS_OPTION]... LAB_COMMAND... -- [NAME=VALUE]...
+# usage: bench.sh TOPIC OUT [-l LAB_OPTION]... [-s STATS_OPTION]... [NAME=VALUE]...
 #
 # Run the job bench/TOPIC in the lab and write OUT/raw.csv and OUT/summary.csv.
 # A "+" at the end of a metric's name sums it over the guests.
 set -eu
-topic=$1 out=$2 stats=$3
-shift 3
-options=()
-while [ "$1" = -s ]; do
-	options+=("$2")
-	shift 2
+topic=$1 out=$2
+shift 2
+lab=() stats=()
+while getopts l:s: opt; do
+	case $opt in
+	l) lab+=("$OPTARG") ;;
+	s) stats+=("$OPTARG") ;;
+	*) exit 64 ;;
+	esac
 done
-lab=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do
-	lab+=("$1")
-	shift
-done
-[ $# -eq 0 ] || shift
+shift $((OPTIND - 1))
 
 mkdir -p "$out"
 job=$out/job
@@ -25,7 +23,7 @@ rm -rf "$job"
 cp -r "bench/$topic" "$job"
 cp bench/common.sh "$job"
 rc=0
-"${lab[@]}" -o "$out/lab" -t 4000 "$job" "$@" || rc=$?
+lab/run.sh "$out/lab" -t 4000 "${lab[@]}" "$job" "$@" || rc=$?
 cat "$out"/lab/*.out 2>/dev/null | awk -F, '
 	NF != 5 || /^#/ { next }
 	$4 !~ /[+]$/ { print; next }
@@ -38,5 +36,5 @@ cat "$out"/lab/*.out 2>/dev/null | awk -F, '
 	END { for (i = 1; i <= n; i++) print order[i] "," sum[order[i]] }
 ' | { echo rep,row,config,metric,value; cat; } >"$out/raw.csv"
 [ $rc -eq 0 ] || { echo "bench: the run failed with status $rc; its raw data are in $out/raw.csv" >&2; exit $rc; }
-"$stats" -t "bench/$topic/targets" -o "$out/summary.csv" "${options[@]}" "$out/raw.csv"
+build/bin/stats -t "bench/$topic/targets" -o "$out/summary.csv" "${stats[@]}" "$out/raw.csv"
 echo "bench: raw data in $out/raw.csv, summary in $out/summary.csv"

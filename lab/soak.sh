@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# usage: soak.sh ROUNDS OUT LAB_COMMAND...
+# usage: soak.sh ROUNDS OUT
 #
 # Boot the host with two busy guests in it, ROUNDS times, and count the rounds
 # that were lost and those that needed a second start.
 set -u
 rounds=$1 out=$2
-shift 2
 mkdir -p "$out"
 lost=0 retried=0 begun=$SECONDS
 for ((i = 1; i <= rounds; i++)); do
 	log=$out/round-$i.log
-	"$@" -o "$out/round-$i" -t 300 lab/soak >"$log" 2>&1
+	lab/run.sh "$out/round-$i" -t 300 lab/soak >"$log" 2>&1
 	rc=$?
 	[ $rc -lt 128 ] || exit $rc
 	results=$(cat "$out/round-$i"/[ab].out 2>/dev/null | grep -c '^Throughput')
