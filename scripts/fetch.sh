@@ -179,7 +179,7 @@ works() {
 	[ -x "$bin" ] || return
 	export QEMU_MODULE_DIR=$1/usr/lib/x86_64-linux-gnu/qemu
 	major=$("$bin" --version 2> /dev/null | sed -n 's/^QEMU emulator version \([0-9]*\)\..*/\1/p')
-	[ "${major:-0}" -ge $QEMU_WISH ] && "$bin" -machine q35 -device help 2> /dev/null | grep -q '"virtio-9p-pci"'
+	[ "${major:-0}" -ge $QEMU_WISH ] && [[ $("$bin" -machine q35 -device help 2> /dev/null) == *'"virtio-9p-pci"'* ]]
 }
 
 qemu_version() { "$1/usr/bin/qemu-system-x86_64" --version | sed -n 's/^QEMU emulator version //p'; }

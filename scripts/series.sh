@@ -93,7 +93,8 @@ fi
 base=$(recall base)
 [ "$(kgit merge-base "$base" HEAD)" = "$base" ] || die "HEAD of build/linux does not descend from its branch base: rebase it there first"
 [ -z "$(kgit rev-list --merges "$base..HEAD" | head -n 1)" ] || die "build/linux has a merge: a series is linear, so rebase it there first"
-if s=$(kgit log --format=%s "$base..HEAD" | grep -m 1 -E '^(fixup|squash|amend)! '); then
+s=$(kgit log --format=%s "$base..HEAD" | sed -n -E '/^(fixup|squash|amend)! /p' | tail -n 1)
+if [ -n "$s" ]; then
 	die "build/linux still has the commit '$s': 'git rebase -i --autosquash base' there first"
 fi
 [ -n "${FORCE:-}" ] || [ "$(recall key)" = "$(tree_key "$base")" ] ||

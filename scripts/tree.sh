@@ -49,7 +49,7 @@ apply() {
 	local out file line hunk
 	if out=$(kgit apply --cached -v --whitespace=nowarn "$TOP/patches/$1" 2>&1); then
 		out=$(awk '/^Checking patch / { sub(/\.\.\.$/, "", $3); file = $3 }
-			/^Hunk #.*offset/ { print file ", hunk " substr($2, 2) ", " $(NF - 1), $NF }' <<< "$out")
+			/^Hunk #.*\(offset / { hunk = substr($2, 2); gsub(/.*\(|\).*/, ""); print file ", hunk " hunk ", " $0 }' <<< "$out")
 		[ -n "$out" ] || return 0
 		echo "patches/$1: $out" >> "$TREELOG"
 		[ -z "${STRICT:-}" ] ||
