@@ -12,8 +12,8 @@ LINUX_TREE := build/linux
 QEMU_ROOT  := $(CACHE)/qemu/current
 CONFIG     ?= lab
 N          ?= 20
-HOST       := build/kernel-$(CONFIG)/arch/x86/boot/bzImage
 export VCPU_SCHED_CACHE := $(CACHE)
+export KERNEL := $(CONFIG)
 export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
 
 include lab/build.mk bench/build.mk
@@ -22,15 +22,14 @@ STEPS  := scripts/steps.sh
 TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
 KERNEL := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
 LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(KERNEL) "lab|$(MAKE) -s lab-files"
-RUN    := $(BIN)/lab -q $(QEMU_ROOT) -k $(HOST) -I build/lab/host.cpio -i build/lab/guest.cpio
 
 ## The two commands
 
 demo:        ## the before/after measurement: build/demo/demo.csv, a table, a plot
-	@$(STEPS) $@ $(LAB) "measurement|$(RUN) -o build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(MAKE) -s demo-report"
+	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(MAKE) -s demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
-	@$(STEPS) $@ "packages|scripts/need.sh test source kernel lab plot" "tests|scripts/test.sh $(TESTS)"
+	@$(STEPS) $@ "packages|scripts/need.sh test" $(LAB) "tests|scripts/test.sh $(TESTS)"
 
 ## The kernel
 
@@ -49,13 +48,13 @@ check:       ## what a maintainer would run on the series
 ## The lab
 
 shell:       ## a shell in the host (L2=1: in a guest)
-	@$(STEPS) $@ $(LAB) "shell|!$(RUN) -o build/shell -s $(if $(L2),2,1) bench/demo"
+	@$(STEPS) $@ $(LAB) "shell|!lab/run.sh build/shell -s $(if $(L2),2,1)"
 
 bench-%: FORCE ## a topic's benchmark: bench-pv-idle, ... (the folders in bench/)
-	@$(STEPS) $@ $(LAB) "bench-$*|bench/bench.sh $* build/bench/$* $(BIN)/stats $(RUN) -- $(BENCH)"
+	@$(STEPS) $@ $(LAB) "bench-$*|bench/bench.sh $* build/bench/$* $(BENCH)"
 
 lab-soak:    ## N=20 rounds of two busy guests at once
-	@$(STEPS) $@ $(LAB) "soak|lab/soak.sh $(N) build/soak $(RUN)"
+	@$(STEPS) $@ $(LAB) "soak|lab/soak.sh $(N) build/soak"
 
 ## Housekeeping
 

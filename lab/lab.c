@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -200,7 +201,8 @@ static void exec_qemu(int console)
 	if (console >= 0) {
 		int null = open("/dev/null", O_RDONLY);
 
-		setpgid(0, 0);
+		/* Whatever ends this program must not leave a machine behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(null, 0);
 		dup2(console, 1);
 		dup2(console, 2);

@@ -492,7 +492,6 @@ static void start(struct vm *vm)
 		if (!interactive) {
 			int null = open("/dev/null", O_RDONLY);
 
-			setpgid(0, 0);
 			dup2(null, 0);
 			dup2(fds[1], 1);
 			dup2(fds[1], 2);
