@@ -4,6 +4,7 @@
 # What every script here shares: where things are, how they speak, how they end.
 # Source it first:  . "$(dirname "$0")/lib.sh"
 
+# Mind with pipefail: the writer of "... | grep -q" or "... | head -n 1" may die of SIGPIPE and fail the pipeline.
 set -euo pipefail
 export LC_ALL=C
 # git must look at the trees named here, whatever called us (a hook, say).

@@ -54,7 +54,7 @@ by_files() {
 	# shellcheck disable=SC2086 # a list of words
 	set -- $found
 	case $# in
-	0) topics | head -n 1 ;;
+	0) topics | sed -n 1p ;;
 	1) echo "$1" ;;
 	*) topics | tail -n 1 ;;
 	esac
@@ -146,7 +146,7 @@ for f in "${list[@]}"; do
 	replace "$OUT/$f" "$TOP/patches/$f"
 done
 for f in "$TOP"/patches/*/*.patch; do
-	if [ -e "$f" ] && ! printf '%s\n' "${list[@]}" | grep -qxF "${f#"$TOP"/patches/}"; then
+	if [ -e "$f" ] && [[ " ${list[*]} " != *" ${f#"$TOP"/patches/} "* ]]; then
 		rm "$f"
 		CHANGED="$CHANGED $(rel "$f")"
 	fi

@@ -85,7 +85,7 @@ OFFSETS=0
 
 if [ -n "${TOPICS:-}" ]; then
 	for t in ${TOPICS//,/ }; do
-		topics | grep -qxF "$t" || die "no such topic: $t (there are: $(topics | xargs))"
+		[[ " $(topics | xargs) " == *" $t "* ]] || die "no such topic: $t (there are: $(topics | xargs))"
 	done
 fi
 [ -e "$TOP/patches/series" ] || die "patches/series is missing"
