@@ -7,7 +7,7 @@ BIN          ?= build/bench-bin
 BENCH_CC     ?= gcc
 BENCH_CFLAGS ?= -std=gnu11 -O2 -Wall -Wextra
 
-BENCH_PROGRAMS := pingpong msgwork hog allocsearch tlbstorm
+BENCH_PROGRAMS := pingpong msgwork hog allocsearch tlbstorm pausecost
 BENCH_TOOLS    := stats demo-table
 BENCH_ALL      := $(addprefix $(BIN)/,$(BENCH_PROGRAMS) $(BENCH_TOOLS))
 

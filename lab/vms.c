@@ -50,7 +50,7 @@
 #define KVM_DEBUGFS	"/sys/kernel/debug/kvm"
 
 struct vm {
-	const char *name, *smp, *mem, *append, *run, *qemu;
+	const char *name, *smp, *mem, *cpu, *append, *run, *qemu;
 	cpu_set_t cpus;
 	int pin[MAX_CPUS], npin;	/* vCPU i on host CPU pin[i] */
 	int delay;			/* seconds before it starts */
@@ -479,7 +479,7 @@ static void start(struct vm *vm)
 		die("fork: %s", strerror(errno));
 	if (!vm->pid) {
 		const char *argv[64] = {
-			vm->qemu, "-name", name, "-M", "q35", "-accel", "kvm", "-cpu", "host",
+			vm->qemu, "-name", name, "-M", "q35", "-accel", "kvm", "-cpu", vm->cpu,
 			"-smp", vm->smp, "-m", vm->mem, "-nodefaults", "-no-user-config",
 			"-vga", "none", "-display", "none", "-no-reboot", "-serial", "stdio",
 			"-device", "virtio-serial-pci", "-chardev", chardev,
@@ -570,6 +570,7 @@ static void usage(void)
 	     "guest options (a guest starts with those of the one before it):\n"
 	     "  --smp N          vCPUs (2)\n"
 	     "  --mem SIZE       memory (256M)\n"
+	     "  --cpu MODEL      QEMU's -cpu (host), say host,kvm-pv-tlb-flush=off\n"
 	     "  --cpus LIST      host CPUs that it may use, never 0 (1-2)\n"
 	     "  --pin LIST       one host CPU for each vCPU, in order\n"
 	     "  --append ARGS    kernel command line\n"
@@ -580,7 +581,7 @@ static void usage(void)
 int main(int argc, char **argv)
 {
 	struct vm *vm = NULL, defaults = {
-		.smp = "2", .mem = "256M", .append = "", .run = "true", .qemu = "qemu-system-x86_64",
+		.smp = "2", .mem = "256M", .cpu = "host", .append = "", .run = "true", .qemu = "qemu-system-x86_64",
 	};
 	pthread_t watchers[MAX_VMS];
 	int rc = 0;
@@ -621,6 +622,8 @@ int main(int argc, char **argv)
 			vm->smp = v;
 		} else if (!strcmp(o, "--mem")) {
 			vm->mem = v;
+		} else if (!strcmp(o, "--cpu")) {
+			vm->cpu = v;
 		} else if (!strcmp(o, "--cpus")) {
 			parse_cpus(v, &vm->cpus);
 		} else if (!strcmp(o, "--pin")) {
