@@ -10,11 +10,11 @@
 #   $CACHE/base/$BASE/linux.git      one commit and one tag per version; refs/heads/current is the one to use
 #   $CACHE/qemu/current/usr/bin/...  a root with QEMU in it (or a link to / where the installed one will do)
 # apt does the downloading and verifies the signatures; its lists and settings are private to the cache.
-# VCPU_SCHED_MIRROR overrides the mirror.
+# VCPU_SCHED_MIRROR overrides the mirror, VCPU_SCHED_KEYRING the keys that its lists must be signed with.
 
 . "$(dirname "$0")/lib.sh"
 
-KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+KEYRING=${VCPU_SCHED_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 CHECK_EVERY=86400	# seconds between two looks at the mirror for a newer base
 QEMU_WISH=10
 
@@ -100,7 +100,7 @@ import() {
 	[ -e "$tar" ] || die "$package $version holds no source archive: this fetcher needs mending"
 	when=$(stat -c %Y "$tar")
 	tar -xf "$tar" -C "$SCRATCH/src" --strip-components=1
-	src=$(make -s -C "$SCRATCH/src" kernelversion)
+	src=$(env -u MAKEFLAGS make -s -C "$SCRATCH/src" kernelversion)
 
 	# Big-file mode makes git write one pack instead of ninety thousand loose objects.
 	new=$repo
@@ -151,7 +151,7 @@ fetch_base() {
 	[ ! -d "$repo" ] || have=$(git --git-dir="$repo" config vcpu-sched.version) || true
 	if ! private_apt "$suite"; then
 		[ -n "$have" ] || die "cannot read $suite at $MIRROR (log: $(rel "$FETCHLOG")): connect to the network, or set LINUX=/path/to/kernel/git"
-		say "cannot reach $MIRROR: using the cached $package $have"
+		say "cannot read $suite at $MIRROR (log: $(rel "$FETCHLOG")): using the cached $package $have"
 		return
 	fi
 	found=$(newest "$package" "$version")

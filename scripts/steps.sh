@@ -21,13 +21,13 @@ child=
 end() {
 	trap '' INT TERM HUP
 	if [ -n "$child" ]; then
-		kill -TERM -- "-$child" 2> /dev/null
+		kill -TERM -- "-$child" 2> /dev/null || true
 		for _ in 1 2 3 4 5 6 7 8 9 10; do
 			kill -0 -- "-$child" 2> /dev/null || break
 			sleep 0.3
 		done
 		kill -KILL -- "-$child" 2> /dev/null || true
-		wait "$child" 2> /dev/null
+		wait "$child" 2> /dev/null || true
 	fi
 	printf '\n%s: interrupted; nothing is half done: the next run goes on from here\n' "$ME" >&2
 	exit "$1"
