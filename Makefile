@@ -18,15 +18,17 @@ export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
 
 include lab/build.mk bench/build.mk
 
+# Not $(MAKE) in a recipe: make -n would run it.
+SUB    := $(MAKE) -s
 STEPS  := scripts/steps.sh
 TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
 KERNEL := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
-LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(KERNEL) "lab|$(MAKE) -s lab-files"
+LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(KERNEL) "lab|$(SUB) lab-files"
 
 ## The two commands
 
 demo:        ## the before/after measurement: build/demo/demo.csv, a table, a plot
-	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(MAKE) -s demo-report"
+	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
 	@$(STEPS) $@ "packages|scripts/need.sh test" $(LAB) "tests|scripts/test.sh $(TESTS)"

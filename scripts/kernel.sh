@@ -22,7 +22,7 @@ KLOG=$LOG/kernel-$WHAT.log
 FRAGMENTS=("$TOP/config/lab.config")
 [ "$CONFIG" = lab ] || FRAGMENTS+=("$TOP/config/$CONFIG.config")
 [ -e "$TOP/config/$CONFIG.config" ] ||
-	die "no such configuration: config/$CONFIG.config (there are: lab, debug)"
+	die "no such configuration: config/$CONFIG.config (there are: $(cd "$TOP/config" && echo *.config))"
 [ -e "$TREE/.git" ] || die "there is no $(rel "$TREE") yet: 'make tree' first"
 
 # Nothing that make or the caller's shell exported reaches the kernel's own makefiles.

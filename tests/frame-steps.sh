@@ -80,9 +80,9 @@ ctrl_c() {
 		sleep 0.3
 		printf '\003'
 		sleep 3
-	) | timeout 30 script -qec "make -f Makefile.int; echo status \$?" /dev/null > "$TMP/typescript" 2>&1
+	) | timeout 30 script -qec "make -f Makefile.int" /dev/null > "$TMP/typescript" 2>&1
 	rm -f "$W/Makefile.int"
-	grep -a 'int: interrupted; nothing is half done' "$TMP/typescript" && grep -a 'status [1-9]' "$TMP/typescript" &&
+	grep -a 'int: interrupted; nothing is half done' "$TMP/typescript" && grep -a 'Error 130' "$TMP/typescript" &&
 		gone "$(cat "$TMP/int-pid")" && return
 	cat "$TMP/typescript"
 	return 1
