@@ -15,6 +15,7 @@ list() {
 		rt-tests:cyclictest cpio:cpio ;;
 	plot) echo gnuplot-nox:gnuplot ;;
 	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf libc6-dev:/usr/include/stdio.h perl:perl ;;
+	selftests) echo rsync:rsync uuid-dev:/usr/include/uuid/uuid.h linux-libc-dev:/usr/include/linux/types.h python3:python3 ;;
 	check) echo perl:perl sparse:sparse python3:python3 ;;
 	*) die "no such group: $1" ;;
 	esac

@@ -22,16 +22,19 @@ build() {
 	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C make -j"$(nproc)" ARCH=x86_64 LDFLAGS=-static \
 		KHDR_INCLUDES="-isystem $BUILD/kselftest-obj/usr/include" "$@"
 }
-{
-	build -C "$TREE" O="$BUILD/kselftest-obj" headers
-	build -C "$SRC" O="$BUILD/kselftest-obj" TARGETS=sched INSTALL_PATH="$OUT" install
-	# Of KVM's tests only those of the series: the others take minutes.
-	if [ -e "$SRC/kvm/x86/ple_load_test.c" ]; then
-		mkdir -p "$BUILD/kselftest-obj/kvm/x86" "$OUT/kvm/x86"
-		build -C "$SRC/kvm" OUTPUT="$BUILD/kselftest-obj/kvm" "$BUILD/kselftest-obj/kvm/x86/ple_load_test"
-		cp "$BUILD/kselftest-obj/kvm/x86/ple_load_test" "$OUT/kvm/x86/"
+# Of KVM's tests only those of the series: the others take minutes.
+kvm_tests() {
+	[ -e "$SRC/kvm/x86/ple_load_test.c" ] || return 0
+	mkdir -p "$BUILD/kselftest-obj/kvm/x86" "$OUT/kvm/x86" &&
+		build -C "$SRC/kvm" OUTPUT="$BUILD/kselftest-obj/kvm" "$BUILD/kselftest-obj/kvm/x86/ple_load_test" &&
+		cp "$BUILD/kselftest-obj/kvm/x86/ple_load_test" "$OUT/kvm/x86/" &&
 		echo kvm:x86/ple_load_test >> "$OUT/kselftest-list.txt"
-	fi
-} > "$KLOG" 2>&1 || die "the kselftests do not build: $(grep -m 1 -E 'error|Error' "$KLOG") (log: $(rel "$KLOG"))"
+}
+
+{
+	build -C "$TREE" O="$BUILD/kselftest-obj" headers &&
+		build -C "$SRC" O="$BUILD/kselftest-obj" TARGETS=sched FORCE_TARGETS=1 INSTALL_PATH="$OUT" install &&
+		kvm_tests
+} > "$KLOG" 2>&1 || die "the kselftests do not build: $(grep -m 1 -E 'rror' "$KLOG") (log: $(rel "$KLOG"))"
 echo "$stamp" > "$OUT/stamp"
 say "$(rel "$OUT"): $(grep -c : "$OUT/kselftest-list.txt") tests"
