@@ -22,8 +22,8 @@ include lab/build.mk bench/build.mk
 SUB    := $(MAKE) -s
 STEPS  := scripts/steps.sh
 TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
-KERNEL := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
-LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(KERNEL) "lab|$(SUB) lab-files"
+BUILT  := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
+LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(BUILT) "lab|$(SUB) lab-files"
 
 ## The two commands
 
@@ -31,7 +31,7 @@ demo:        ## the before/after measurement: build/demo/demo.csv, a table, a pl
 	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
-	@$(STEPS) $@ "packages|scripts/need.sh test" $(LAB) "tests|scripts/test.sh $(TESTS)"
+	@$(STEPS) $@ "packages|scripts/need.sh test" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|scripts/test.sh $(TESTS)"
 
 ## The kernel
 
@@ -39,7 +39,7 @@ tree:        ## lay build/linux: the base and one commit per patch (FORCE=1: thr
 	@$(STEPS) $@ $(TREE)
 
 kernel:      ## build it: build/kernel-lab (CONFIG=debug: one that complains)
-	@$(STEPS) $@ $(KERNEL)
+	@$(STEPS) $@ $(BUILT)
 
 series:      ## write patches/ back from the commits in build/linux
 	@$(STEPS) $@ "packages|scripts/need.sh source" "patches/|scripts/series.sh"
