@@ -16,7 +16,8 @@ export VCPU_SCHED_CACHE := $(CACHE)
 export KERNEL := $(CONFIG)
 export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
 
-include lab/build.mk bench/build.mk
+# bench first: the lab takes its programs along.
+include bench/build.mk lab/build.mk
 
 # Not $(MAKE) in a recipe: make -n would run it.
 SUB    := $(MAKE) -s
