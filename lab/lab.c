@@ -156,8 +156,17 @@ static void prepare(int argc, char **argv)
 		die(1, "%s: cannot be copied", job);
 	snprintf(path, sizeof(path), "%s/job/env", dir);
 	f = fopen(path, "w");
-	for (int i = 0; f && i < argc; i++)
-		fprintf(f, "export %s\n", argv[i]);
+	/* Quoted as one word for the shell, whatever is in it. */
+	for (int i = 0; f && i < argc; i++) {
+		const char *value = strchr(argv[i], '=');
+
+		if (!value)
+			die(64, "%s: want NAME=VALUE", argv[i]);
+		fprintf(f, "export %.*s='", (int)(value + 1 - argv[i]), argv[i]);
+		for (value++; *value; value++)
+			fputs(*value == '\'' ? "'\\''" : (char[]){ *value, 0 }, f);
+		fputs("'\n", f);
+	}
 	if (!f || fclose(f))
 		die(1, "%s: %s", path, strerror(errno));
 }
