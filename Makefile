@@ -32,7 +32,7 @@ demo:        ## the before/after measurement: build/demo/demo.csv, a table, a pl
 	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
-	@$(STEPS) $@ "packages|scripts/need.sh test" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|scripts/test.sh $(TESTS)"
+	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),tests/*.sh checks/*.sh)"
 
 ## The kernel
 
@@ -46,7 +46,10 @@ series:      ## write patches/ back from the commits in build/linux
 	@$(STEPS) $@ "packages|scripts/need.sh source" "patches/|scripts/series.sh"
 
 check:       ## what a maintainer would run on the series
-	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "checks|scripts/test.sh checks/*.sh"
+	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "cross compilers|scripts/need.sh cross || true" "checks|TEST_LIMIT=10000 scripts/test.sh $(or $(CHECKS),checks/*.sh)"
+
+submit-dryrun: ## who would get which patches in which order; nothing is sent
+	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh submit" "submission|scripts/submit-dryrun.sh"
 
 ## The lab
 
@@ -55,6 +58,10 @@ shell:       ## a shell in the host (L2=1: in a guest)
 
 bench-%: FORCE ## a topic's benchmark: bench-pv-idle, ... (the folders in bench/)
 	@$(STEPS) $@ $(LAB) "bench-$*|bench/bench.sh $* build/bench/$* $(BENCH)"
+
+bench-kvm:   ## the same for directed yield: also builds and boots the base without patches
+	@$(STEPS) $@ $(LAB) "base source|BASE_ONLY=1 scripts/tree.sh" "base kernel|BASE_ONLY=1 scripts/kernel.sh" \
+		"bench-kvm|bench/bench.sh kvm build/bench/kvm $(BENCH)"
 
 lab-soak:    ## N=20 rounds of two busy guests at once
 	@$(STEPS) $@ $(LAB) "soak|lab/soak.sh $(N) build/soak"
@@ -69,7 +76,7 @@ distclean:   ## remove build/ and the cache outside the checkout
 
 help:        ## this text
 	@echo "vcpu-sched: a Linux patch series that tells the scheduler what a vCPU is, and the lab that proves it"
-	@sed -n -e 's/^## \(.*\)/\n\1/p' -e 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n -e 's/^## \(.*\)/\n\1/p' -e 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	@printf '\ntree, kernel: LINUX=DIR [LINUX_REV=COMMIT] a kernel repository of yours, TOPICS="common kvm" only these,\n'
 	@printf 'BASE_ONLY=1 no patches. JOBS=N for the kernel build, TESTS="tests/a.sh ..." for a few tests.\n'
 	@printf 'Logs are in build/log, what was downloaded in %s (VCPU_SCHED_CACHE).\n' '$(CACHE)'
@@ -92,4 +99,4 @@ $(BIN)/progress: scripts/progress.c | $(BIN)
 
 FORCE:
 
-.PHONY: demo test tree kernel series check shell lab-soak clean distclean help lab-files demo-report FORCE
+.PHONY: demo test tree kernel series check submit-dryrun shell lab-soak clean distclean help lab-files demo-report FORCE
