@@ -97,6 +97,17 @@ apply_patch() {
 		kgit commit-tree -p "$2" -F "$dir.msg" "$(kgit write-tree)" 2>&1
 }
 
+# apply_topics TOPIC...: their patches to the base. Prints the resulting commit, or fails with what does not apply.
+apply_topics() {
+	local f last=$REV new
+	GIT_INDEX_FILE=$TREE/.git/checks.index kgit read-tree "$REV" || return
+	for f in $(TOPICS="$*" series_files); do
+		new=$(apply_patch "$f" "$last") || { printf '%s\n' "$new"; return 1; }
+		last=$new
+	done
+	echo "$last"
+}
+
 # need_tree: the tree, or this check has failed.
 need_tree() {
 	local out

@@ -6,17 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 need_tree
 
-# apply_topics TOPIC...: their patches to the base. Prints the resulting commit, or fails with what does not apply.
-apply_topics() {
-	local f last=$REV new
-	GIT_INDEX_FILE=$TREE/.git/checks.index kgit read-tree "$REV" || return
-	for f in $(TOPICS="$*" series_files); do
-		new=$(apply_patch "$f" "$last") || { printf '%s\n' "$new"; return 1; }
-		last=$new
-	done
-	echo "$last"
-}
-
 alone() {
 	local out
 	out=$(apply_topics common "$1") || complain "$out" || return
