@@ -18,32 +18,36 @@ KEYRING=${VCPU_SCHED_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 CHECK_EVERY=86400	# seconds between two looks at the mirror for a newer base
 QEMU_WISH=10
 
-# The mirror that this machine installs its own release from, as apt itself reads its sources (either format).
-mirror() {
+# This machine's own release, as "URI SUITE" lines: apt itself reads its sources, in whichever format they are.
+own() {
+	local r
+	r=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	if [ -n "${VCPU_SCHED_MIRROR:-}" ]; then
-		echo "$VCPU_SCHED_MIRROR"
+		echo "$VCPU_SCHED_MIRROR $r"
 		return
 	fi
 	# shellcheck disable=SC2016 # apt expands these, not the shell
 	apt-get -o Dir::State::Lists="$SCRATCH/none" indextargets --no-release-info \
 		--format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 2> /dev/null |
-		awk -v r="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" \
-			'($1 == r || $1 == "stable") && $2 == "main" && !/ (cdrom|file):/ { print $3; exit }'
+		awk -v r="$r" '$2 == "main" && $3 !~ /^(cdrom|file):/ && ($1 == r || $1 == "stable" || index($1, r "-") == 1 || index($1, "stable-") == 1) &&
+			!seen[$3 $1]++ { print $3, $1 }'
 }
 
-# private_apt SUITE...: write an apt configuration of our own, update its lists, and define APT to use it.
+# private_apt SUITE [own]: write an apt configuration of our own with this suite (and what the machine itself installs
+# from), update its lists, and define APT to use it.
 private_apt() {
-	local dir=$CACHE/apt uri suite by=
+	local dir=$CACHE/apt sources by=
 	command -v apt-get > /dev/null || die "no apt-get here: set LINUX=/path/to/kernel/git and install QEMU $QEMU_WISH or newer yourself"
 	mkdir -p "$SCRATCH/none/partial"
-	uri=$(mirror)
-	[ -n "$uri" ] || die "no Debian mirror in this machine's apt sources: set VCPU_SCHED_MIRROR=http://..., or LINUX=/path/to/kernel/git"
+	sources=$(own)
+	MIRROR=$(awk '$2 !~ /-/ { print $1 }' <<< "$sources" | sed -n 1p)
+	[ -n "$MIRROR" ] || die "no Debian mirror in this machine's apt sources: set VCPU_SCHED_MIRROR=http://..., or LINUX=/path/to/kernel/git"
 	[ ! -e "$KEYRING" ] || by="[signed-by=$KEYRING] "
 	rm -rf "$dir"
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/none"
-	for suite; do
-		echo "deb $by$uri $suite main"
-	done > "$dir/sources.list"
+	echo "$MIRROR $1" > "$dir/sources"
+	[ $# -lt 2 ] || echo "$sources" >> "$dir/sources"
+	sed "s|.*|deb $by& main|" "$dir/sources" > "$dir/sources.list"
 	# Root would hand the download to the user _apt, who cannot reach into root's cache.
 	cat > "$dir/apt.conf" <<-CONF
 		Dir::State::Lists "$dir/lists";
@@ -63,7 +67,6 @@ private_apt() {
 		Acquire::https::Timeout "20";
 	CONF
 	APT=(-c "$dir/apt.conf")
-	MIRROR=$uri
 	apt-get "${APT[@]}" -q update >> "$FETCHLOG" 2>&1
 }
 
@@ -209,7 +212,7 @@ fetch_qemu() {
 	fi
 	scratch
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-	private_apt "$codename" "$codename-backports" ||
+	private_apt "$codename-backports" own ||
 		die "no QEMU $QEMU_WISH or newer here, and $codename-backports at $MIRROR cannot be read (log: $(rel "$FETCHLOG")): connect to the network, or install one as qemu-system-x86_64"
 	version=$(newest qemu-system-x86 '*')
 	if [ -z "$version" ] || dpkg --compare-versions "$version" lt "1:$QEMU_WISH"; then
@@ -218,8 +221,8 @@ fetch_qemu() {
 	# It and those of its libraries that are not installed, unpacked into a root of their own: the machine's
 	# own packages stay as they are. apt only works out the list.
 	mkdir "$SCRATCH/debs" "$SCRATCH/root"
-	pkgs=$(apt-get "${APT[@]}" -q install --simulate --no-install-recommends "qemu-system-x86/$codename-backports" 2>> "$FETCHLOG" |
-		sed -n 's/^Inst \([^ ]*\) \(\[[^]]*\] \)*(\([^ ]*\) .*/\1=\3/p') || pkgs=
+	pkgs=$(apt-get "${APT[@]}" -q install --simulate --no-install-recommends -t "$codename-backports" qemu-system-x86 2>&1 |
+		tee -a "$FETCHLOG" | sed -n 's/^Inst \([^ ]*\) \(\[[^]]*\] \)*(\([^ ]*\) .*/\1=\3/p') || pkgs=
 	[ -n "$pkgs" ] ||
 		die "apt finds no set of packages for QEMU $version (log: $(rel "$FETCHLOG")): install a QEMU $QEMU_WISH or newer as qemu-system-x86_64"
 	say "downloading QEMU $version and $(($(wc -w <<< "$pkgs") - 1)) packages that it needs"
