@@ -162,7 +162,7 @@ static void prepare(int argc, char **argv)
 
 		if (!value)
 			die(64, "%s: want NAME=VALUE", argv[i]);
-		fprintf(f, "export %.*s='", (int)(value + 1 - argv[i]), argv[i]);
+		fprintf(f, "export %.*s'", (int)(value + 1 - argv[i]), argv[i]);
 		for (value++; *value; value++)
 			fputs(*value == '\'' ? "'\\''" : (char[]){ *value, 0 }, f);
 		fputs("'\n", f);
