@@ -14,7 +14,7 @@ list() {
 	lab) echo gcc:gcc make:make libc6-dev:/usr/include/stdio.h busybox-static:/bin/busybox dbench:tbench \
 		rt-tests:cyclictest cpio:cpio ;;
 	plot) echo gnuplot-nox:gnuplot ;;
-	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf libc6-dev:/usr/include/stdio.h perl:perl ;;
+	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf gnupg:gpg procps:ps libc6-dev:/usr/include/stdio.h perl:perl ;;
 	selftests) echo rsync:rsync uuid-dev:/usr/include/uuid/uuid.h linux-libc-dev:/usr/include/linux/types.h python3:python3 ;;
 	check) echo perl:perl sparse:sparse python3:python3 codespell:codespell binutils:nm ;;
 	cross) echo gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc gcc-s390x-linux-gnu:s390x-linux-gnu-gcc \
