@@ -32,7 +32,7 @@ demo:        ## the before/after measurement: build/demo/demo.csv, a table, a pl
 	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
-	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),tests/*.sh checks/*.sh)"
+	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),checks/*.sh tests/*.sh)"
 
 ## The kernel
 

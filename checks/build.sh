@@ -68,14 +68,20 @@ goals() {
 
 # wanted GOAL: does the tree have it, and does the configuration want it? kbuild compiles a single object in any case.
 wanted() {
+	local kvm=arch/$SRCARCH/kvm symbol
 	case $1 in
 	*/) [ -d "$TREE/$1" ] || return ;;
 	*) [ -e "$TREE/${1%.o}.c" ] || return ;;
 	esac
 	case $1 in
 	arch/*/kernel/kvm.o) ! is KVM_GUEST n ;;
-	*/kvm/*_test.o) ! is KVM n && is KUNIT y ;;
-	arch/*/kvm/*) ! is KVM n ;;
+	"$kvm"/*)
+		! is KVM n || return
+		# shellcheck disable=SC2016
+		# "kvm-$(CONFIG_KVM_XEN) += xen.o" in its makefiles
+		symbol=$(cat "$TREE/$kvm/Makefile" "$TREE/virt/kvm/Makefile.kvm" | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' |
+			grep -E "[ /]$(basename "$1")( |\$)" | sed -n 's/.*\$(CONFIG_\([A-Z0-9_]*\)).*/\1/p' | head -n 1)
+		[ -z "$symbol" ] || ! is "$symbol" n ;;
 	esac
 }
 

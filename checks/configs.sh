@@ -4,7 +4,7 @@
 # other architectures (where Debian's cross compiler is installed), as UML, by clang, and each topic alone. No warning
 # that the base does not have.
 #
-# QUICK: SMP, PARAVIRT and KVM off only.
+# QUICK: SMP, PARAVIRT and KVM off only. ONLY="SMP arm64": these only (a symbol that is off, module, topics, a name below).
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/build.sh"
@@ -35,8 +35,11 @@ clean() {
 	[ ! -s "$O/new" ] || complain "$(cat "$O/new")"
 }
 
+selected() { [[ -z ${ONLY:-} || " $ONLY " == *" $1 "* ]]; }
+
 # off SYMBOL...: x86_64 without them. That they are off is checked, too.
 off() {
+	selected "$1" || return
 	setup configs x86_64 ''
 	printf 'CONFIG_%s=n\n' "$@" > "$TMP/fragment"
 	SYMBOLS="$*"
@@ -56,7 +59,7 @@ off SMP
 off PARAVIRT
 off KVM KVM_INTEL KVM_AMD
 if [ -n "${QUICK:-}" ]; then
-	skip "configs: other configurations, compilers, architectures; topics alone" "QUICK is set; make check does it"
+	[ -n "${ONLY:-}" ] || skip "configs: other configurations, compilers, architectures; topics alone" "QUICK is set; make check does it"
 	at "$(tip)"
 	tap_end
 	exit
@@ -88,11 +91,12 @@ exported() {
 setup configs x86_64 ''
 printf 'CONFIG_%s\n' MODULES=y KVM=m KVM_INTEL=m KVM_AMD=m > "$TMP/fragment"
 is_module() { is KVM m || complain "KVM is no module here"; }
-PROVE=is_module check "configs: x86_64 with KVM as a module, which calls what is exported" exported
+! selected module || PROVE=is_module check "configs: x86_64 with KVM as a module, which calls what is exported" exported
 
 # arch NAME ARCH CROSS FRAGMENT_LINE...
 arch() {
 	local name=$1
+	selected "$name" || return
 	if ! command -v "$3gcc" > /dev/null; then
 		skip "configs: $name" "no $3gcc here"
 		return
@@ -111,7 +115,9 @@ arch riscv64 riscv riscv64-linux-gnu- ARCH_RV64I=y MMU=y RISCV_SBI=y KVM=y
 arch loongarch64 loongarch loongarch64-linux-gnu- 64BIT=y KVM=y
 
 want=$(sh "$TREE/scripts/min-tool-version.sh" llvm)
-if ! command -v clang > /dev/null; then
+if ! selected clang; then
+	:
+elif ! command -v clang > /dev/null; then
 	skip "configs: clang" "it is not installed"
 else
 	have=$(clang --version | sed -n 's/.*version \([0-9.]*\).*/\1/p' | head -n 1)
@@ -129,6 +135,7 @@ setup configs x86_64 ''
 : > "$TMP/fragment"
 for t in $(topics); do
 	case $t in common | integration) continue ;; esac
+	selected topics || continue
 	[ -n "$(TOPICS=$t series_files)" ] || continue
 	commit=$(apply_topics common "$t") || { check "configs: topic $t alone" complain "$commit"; continue; }
 	check "configs: topic $t alone" clean "$commit" "$TMP/fragment"

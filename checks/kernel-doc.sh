@@ -8,9 +8,10 @@ need_tree
 
 # warnings COMMIT FILE: those of kernel-doc -Wall, without line numbers.
 warnings() {
-	mkdir -p "$TMP/doc/$(dirname "$2")"
-	kgit show "$1:$2" > "$TMP/doc/$2" 2> /dev/null || return 0
-	{ (cd "$TMP/doc" && python3 "$TREE/tools/docs/kernel-doc" -none -Wall "$2" 2>&1) || echo "Error: $2: kernel-doc failed"; } |
+	local dir=$TMP/doc.$1
+	mkdir -p "$dir/$(dirname "$2")"
+	kgit show "$1:$2" > "$dir/$2" 2> /dev/null || return 0
+	{ (cd "$dir" && python3 "$TREE/tools/docs/kernel-doc" -none -Wall "$2" 2>&1) || echo "Error: $2: kernel-doc failed"; } |
 		sed -E '/^(Warning|Error)/I!d; s/^([A-Za-z]+: [^ :]*):[0-9]+/\1/' | sort
 }
 

@@ -58,7 +58,7 @@ sparse_patterns() {
 
 # lay: the tree and SERIES, if they are not what patches/ says. Its output names the patch that does not apply.
 lay() {
-	local key f commit last
+	local key f commit last changed=
 	key=$({ tree_key "$REV"; cat "$TOP/checks/lib.sh"; } | sha256sum)
 	if [ "$(kgit config checks.key)" = "$key" ] && [ "$(kgit rev-parse HEAD)" = "$(tail -n 1 "$SERIES" | cut -d ' ' -f 1)" ] &&
 	   [ -z "$(kgit status --porcelain -uno | head -n 1)" ]; then
@@ -79,8 +79,11 @@ lay() {
 		echo "$commit $last $f" >> "$SERIES.new"
 		last=$commit
 	done
-	sparse_patterns "$last" > "$TREE/.git/info/sparse-checkout"
-	kgit checkout -q -f --detach "$last" && kgit read-tree -m -u HEAD && kgit update-ref refs/heads/base "$REV" || return
+	sparse_patterns "$last" > "$TREE/.git/checks.sparse"
+	cmp -s "$TREE/.git/checks.sparse" "$TREE/.git/info/sparse-checkout" || changed=1
+	cp "$TREE/.git/checks.sparse" "$TREE/.git/info/sparse-checkout"
+	kgit checkout -q -f --detach "$last" && kgit update-ref refs/heads/base "$REV" || return
+	[ -z "$changed" ] || kgit read-tree -m -u HEAD || return
 	mv "$SERIES.new" "$SERIES"
 	kgit config checks.key "$key"
 }
