@@ -4,6 +4,9 @@
 #
 # Run the job bench/TOPIC in the lab and write OUT/raw.csv and OUT/summary.csv.
 # A "+" at the end of a metric's name sums it over the guests.
+#
+# A topic that needs more than one boot, or options of the host, has a file
+# "boots" that says so: lines "boot KERNEL [lab option]... [-- NAME=VALUE...]".
 set -eu
 topic=$1 out=$2
 shift 2
@@ -17,14 +20,34 @@ while getopts l:s: opt; do
 done
 shift $((OPTIND - 1))
 
+args=("$@") rc=0 n=0
+
+# boot KERNEL [lab option]... [-- NAME=VALUE...]: what the caller gave comes last.
+boot() {
+	local kernel=$1 options=()
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	[ $rc -eq 0 ] || return 0
+	n=$((n + 1))
+	KERNEL=$kernel lab/run.sh "$out/lab$n" -t 4000 "${options[@]}" "${lab[@]}" "$job" "$@" "${args[@]}" || rc=$?
+}
+
 mkdir -p "$out"
 job=$out/job
-rm -rf "$job"
+rm -rf "$job" "$out"/lab*
 cp -r "bench/$topic" "$job"
 cp bench/common.sh "$job"
-rc=0
-lab/run.sh "$out/lab" -t 4000 "${lab[@]}" "$job" "$@" || rc=$?
-cat "$out"/lab/*.out 2>/dev/null | awk -F, '
+if [ -e "bench/$topic/boots" ]; then
+	# shellcheck disable=SC1090
+	. "bench/$topic/boots"
+else
+	boot "${KERNEL:-lab}"
+fi
+cat "$out"/lab*/*.out 2>/dev/null | awk -F, '
 	NF != 5 || /^#/ { next }
 	$4 !~ /[+]$/ { print; next }
 	{
