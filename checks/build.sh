@@ -104,7 +104,7 @@ said() {
 		awk -F '\t' '{ n[$1] += $2 } END { for (i in n) print i "\t" n[i] }' | sort
 }
 
-# new_lines OLD NEW: files made by said; what is in NEW and not, or not as often, in OLD.
+# new_lines OLD NEW: files made by said; what is in NEW and not, or not as often, in OLD (which may be empty).
 new_lines() {
-	awk -F '\t' 'FNR == NR { had[$1] = $2; next } $2 > had[$1] + 0 { print $1 }' "$1" "$2"
+	awk -F '\t' -v old="$1" 'BEGIN { while ((getline < old) > 0) had[$1] = $2 } $2 > had[$1] + 0 { print $1 }' "$2"
 }

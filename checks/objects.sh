@@ -42,7 +42,7 @@ build() {
 }
 
 base() {
-	local goals
+	local g goals
 	if [ "$(cat "$O/state" 2> /dev/null)" != "$(state)" ]; then
 		rm -rf "$O"
 		mkdir -p "$O"
@@ -52,7 +52,7 @@ base() {
 	mapfile -t goals < <(printf '%s\n' "${GOALS[@]}" | grep -vxF -f "$O/base.goals")
 	[ ${#goals[@]} -gt 0 ] || return 0
 	# What is up to date would say nothing.
-	[ ! -s "$O/base.goals" ] || for g in "${goals[@]}"; do
+	for g in "${goals[@]}"; do
 		case $g in
 		*/) find "$O/$g" -name '*.o' -delete 2> /dev/null ;;
 		*) rm -f "$O/$g" ;;
