@@ -258,4 +258,8 @@ printf '\n#ifndef CONFIG_SMP\n#error no SMP\n#endif\n' >> "$T/kernel/sched/idle.
 mail 1 'sched/idle: Want SMP' < <(message)
 check "configs: code that needs SMP" says configs "#error no SMP"
 series
+printf '\n#ifndef CONFIG_SMP\nstatic int vcpu_unused(void) { return 1; }\n#endif\n' >> "$T/kernel/sched/idle.c"
+mail 1 'sched/idle: Leave something unused' < <(message)
+check "configs: a warning where the base has none" says configs "'vcpu_unused' defined but not used"
+series
 tap_end
