@@ -25,17 +25,18 @@ FRAGMENTS=("$TOP/config/lab.config")
 	die "no such configuration: config/$CONFIG.config (there are: $(cd "$TOP/config" && echo *.config))"
 [ -e "$TREE/.git" ] || die "there is no $(rel "$TREE") yet: 'make tree' first"
 
-# Nothing that make or the caller's shell exported reaches the kernel's own makefiles.
+# Nothing that make or the caller's shell exported reaches the kernel's own makefiles. ccache makes paths below its base
+# relative, so both forms are cut off; in depend mode it does without a run of the preprocessor per object.
 kmake() {
 	local cc=gcc
 	if command -v ccache > /dev/null; then
 		cc='ccache gcc'
 	fi
 	env -i PATH="$PATH" HOME="$HOME" TERM="${TERM:-dumb}" LC_ALL=C \
-		CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$BUILD" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G \
+		CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$BUILD" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G CCACHE_DEPEND=1 \
 		KBUILD_BUILD_TIMESTAMP=1970-01-01 KBUILD_BUILD_USER=vcpu-sched KBUILD_BUILD_HOST=lab KBUILD_BUILD_VERSION=1 \
 		"${RUN[@]}" make -C "$TREE" O="$OUT" ARCH=x86_64 LOCALVERSION= CC="$cc" HOSTCC="$cc" \
-		KCFLAGS="-ffile-prefix-map=$TREE/=" -j"$JOBS" "$@"
+		KCFLAGS="-ffile-prefix-map=$TREE/= -ffile-prefix-map=../$(basename "$TREE")/=" -j"$JOBS" "$@"
 }
 RUN=()
 
