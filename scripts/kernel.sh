@@ -78,7 +78,7 @@ start=$(date +%s)
 
 dirty=$(kgit status --porcelain | sha256sum)
 [ -z "$(kgit status --porcelain | head -n 1)" ] || dirty=$(date +%s%N)
-stamp=$({ kgit rev-parse 'HEAD^{tree}'; echo "$dirty"; gcc --version; cat "${FRAGMENTS[@]}" "$TOP"/config/topic-*.config "$TOP/scripts/kernel.sh"; } | sha256sum)
+stamp=$({ kgit rev-parse 'HEAD^{tree}'; echo "$dirty"; gcc --version; cat "${FRAGMENTS[@]}" "$TOP"/config/topic-*.config; declare -f kmake configure topic_symbols; } | sha256sum)
 if [ -z "${OBJECTS:-}" ] && [ "$(cat "$OUT/stamp" 2> /dev/null)" = "$stamp" ] && [ -e "$OUT/arch/x86/boot/bzImage" ]; then
 	say "$(rel "$OUT") is up to date"
 	exit 0
@@ -96,7 +96,7 @@ fi
 make --no-print-directory -s -C "$TOP" build/bin/progress
 count=$CACHE/objects-$CONFIG	# how many objects the last build from nothing had
 expect=0
-[ -e "$OUT/vmlinux.o" ] || expect=$(cat "$count" 2> /dev/null || echo 1400)
+[ -e "$OUT/vmlinux.o" ] || expect=$(cat "$count" 2> /dev/null || echo 1300)
 RUN=("$BUILD/bin/progress" -l "$KLOG" -n "$expect" -t "$ME: $WHAT" --)
 # shellcheck disable=SC2086 # a list of targets
 kmake ${OBJECTS:-bzImage} || die "the kernel does not build: see $(rel "$KLOG")"
