@@ -10,7 +10,7 @@ STATS="ple_exits ple_undercommit_exits ple_overcommit_yields ple_boost_attempted
 # COMMAND FILE VALUE writes a file of the host.
 #   base        the unmodified kernel has nothing to set
 #   off, off2   all switched off (off2: the null comparison)
-#   on          as shipped
+#   on          what costs nothing in theory: boosts by IPI, leaving early (not the default)
 #   hint        only boosts by IPI
 #   under       only leaving early, by the corrected load
 #   over        only yielding to others, by the corrected load
