@@ -23,7 +23,7 @@ libraries() {
 		LD_LIBRARY_PATH=${QEMU:+$QEMU/usr/lib/x86_64-linux-gnu:$QEMU/lib/x86_64-linux-gnu} ldd "$src" 2>/dev/null | grep -o '/[^ ]*' || :
 	done | sort -u | while read -r lib; do
 		echo "${lib#"${QEMU:-}"} $lib"
-	done
+	done | sort -u
 }
 
 tmp=$(mktemp -d)
