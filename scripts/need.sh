@@ -16,7 +16,8 @@ list() {
 	plot) echo gnuplot-nox:gnuplot ;;
 	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf gnupg:gpg procps:ps libc6-dev:/usr/include/stdio.h perl:perl ;;
 	selftests) echo rsync:rsync uuid-dev:/usr/include/uuid/uuid.h linux-libc-dev:/usr/include/linux/types.h python3:python3 ;;
-	check) echo perl:perl sparse:sparse python3:python3 codespell:codespell binutils:nm ;;
+	check) echo perl:perl sparse:sparse python3:python3 codespell:codespell binutils:nm \
+		python3-ply:/usr/lib/python3/dist-packages/ply python3-git:/usr/lib/python3/dist-packages/git ;;
 	cross) echo gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc gcc-s390x-linux-gnu:s390x-linux-gnu-gcc \
 		gcc-powerpc64le-linux-gnu:powerpc64le-linux-gnu-gcc gcc-riscv64-linux-gnu:riscv64-linux-gnu-gcc ;;
 	submit) echo git-email:/usr/lib/git-core/git-send-email libmailtools-perl:/usr/share/perl5/Mail/Address.pm perl:perl ;;
