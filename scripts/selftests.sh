@@ -17,6 +17,7 @@ fi
 rm -rf "$OUT" "$BUILD/kselftest-obj"
 mkdir -p "$OUT" "$BUILD/kselftest-obj"
 
+# In the tree, not beside it: cs_prctl_test is only installed from there.
 # LDFLAGS: they run where there are no libraries.
 build() {
 	env -i PATH="$PATH" HOME="$HOME" LC_ALL=C make -j"$(nproc)" ARCH=x86_64 LDFLAGS=-static \
@@ -33,7 +34,7 @@ kvm_tests() {
 
 {
 	build -C "$TREE" O="$BUILD/kselftest-obj" headers &&
-		build -C "$SRC" O="$BUILD/kselftest-obj" TARGETS=sched FORCE_TARGETS=1 INSTALL_PATH="$OUT" install &&
+		build -C "$SRC" TARGETS=sched FORCE_TARGETS=1 INSTALL_PATH="$OUT" install &&
 		kvm_tests
 } > "$KLOG" 2>&1 || die "the kselftests do not build: $(grep -m 1 -E 'rror' "$KLOG") (log: $(rel "$KLOG"))"
 echo "$stamp" > "$OUT/stamp"

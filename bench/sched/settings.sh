@@ -31,7 +31,7 @@ place() {
 # wakeups: how many wake-ups went to which rank since boot, as NAME=COUNT.
 wakeups() {
 	awk 'NR == 1 { for (i = 3; i <= NF; i++) name[i] = $i; n = NF }
-	     NR > 1 { for (i = 3; i <= NF; i++) sum[i] += $i }
+	     NR > 1 && !/^#/ { for (i = 3; i <= NF; i++) sum[i] += $i }
 	     END { for (i = 3; i <= n; i++) printf "%s=%d ", name[i], sum[i] }' \
 		/sys/kernel/debug/sched/vcpu
 }
