@@ -133,6 +133,10 @@ import() {
 
 fetch_base() {
 	local package='' suite='' version='' key value dir repo have='' found
+	if [ -n "${LINUX:-}" ]; then
+		say "nothing to fetch: LINUX=$LINUX is the base"
+		return
+	fi
 	[ -r "$TOP/base/$BASE" ] || die "no such base: base/$BASE (there are: $(cd "$TOP/base" && echo *))"
 	while IFS='=' read -r key value; do
 		case $key in

@@ -182,6 +182,11 @@ at_once() {
 }
 check "two checkouts at once: one downloads, the other waits for it" at_once
 
+theirs() {
+	rm -rf "$VCPU_SCHED_CACHE" "$M"
+	(export LINUX=$TMP && fetch) && [ ! -e "$R" ] && [ ! -e "$VCPU_SCHED_CACHE/apt" ]
+}
+check "with LINUX=DIR nothing is fetched" theirs
 nobase() { BASE=9.9 refused "no such base: base/9.9 (there are:" fetch; }
 check "an unknown base" nobase
 
