@@ -83,7 +83,7 @@ content() {
 	added "$1" | grep -nE '[[:space:]]$' | sed 's/^/space at the end of added line /'
 	added "$1" | grep -E '(^|[^A-Za-z0-9_.])/(work|home|root|var/cache)/' | sed 's/^/a path of some machine: /'
 	{ added "$1"; cat "$2"; } > "$TMP/text"
-	codespell -L filp - < "$TMP/text" | sed -n '/==>/s/^[[:space:]]*/codespell: /p'
+	codespell -L filp,fro - < "$TMP/text" | sed -n '/==>/s/^[[:space:]]*/codespell: /p'
 }
 
 message() {
@@ -113,7 +113,7 @@ cover() {
 		done < "$SERIES" | grep -vxF -f "$TMP/unfolded" | sed 's/^ */cover letter: does not list: /'
 		sed '1,/^$/d' "$c" | { sed '/^vcpu-sched project ([0-9]*):$/,$d'; } > "$TMP/cover"
 		awk 'length($0) > 75 { print "cover letter: line of " length($0) " characters: " $0 }' "$TMP/cover"
-		codespell -L filp - < "$TMP/cover" | sed -n '/==>/s/^[[:space:]]*/cover letter: codespell: /p'
+		codespell -L filp,fro - < "$TMP/cover" | sed -n '/==>/s/^[[:space:]]*/cover letter: codespell: /p'
 	})
 	[ -z "$out" ] || complain "$out"
 }
