@@ -15,7 +15,7 @@ mkdir -p /out/kvm
 taskset 6 ./run_kselftest.sh -o 600 -c kvm >/out/kvm.ktap
 E2
 chmod +x "$TMP/job/run"
-run() { lab/run.sh "$TMP/out" -t 1200 -a "kunit.enable=1 setcpuid=pausefilter,pfthreshold" "$TMP/job"; }
+run() { lab/run.sh "$TMP/out" -t 1200 -a "kunit.enable=1 loglevel=7 setcpuid=pausefilter,pfthreshold" "$TMP/job"; }
 check 'the kernel boots, all kernel tests run, and no console shows a complaint' run
 
 # KUnit, as the kernel's own tool reads it, and by suite.
