@@ -32,7 +32,7 @@ vms --vm c --run 'exit 7'
 [ $? = 1 ] || exit 11
 vms --vm d --cpus 0-1 --run true
 [ $? = 64 ] || exit 12
-[ "$(cat /job/env)" = "export COLOUR=blue" ] || exit 13
+[ "$COLOUR" = blue ] || exit 13
 EOF
 well() { lab/run.sh "$TMP/out-well" -t 200 "$TMP/well" COLOUR=blue >"$TMP/well.log" 2>&1 || { cat "$TMP/well.log"; return 1; }; }
 check 'two guests at once, host requests, a failing workload, CPU 0 refused' well
@@ -50,8 +50,14 @@ check 'a guest that panics fails the run' lab 2 panic
 check 'the panic is shown' has "$TMP/panic.log" 'Kernel panic'
 
 job report <<'EOF'
-vms --vm bad --run 'echo "<4>WARNING: a test of the lab" > /dev/kmsg; sleep 1'
+vms --vm bad --run ./warn
 EOF
+cat >"$TMP/report/warn" <<'EOF'
+#!/bin/sh
+echo '<4>WARNING: a test of the lab' >/dev/kmsg
+sleep 1
+EOF
+chmod +x "$TMP/report/warn"
 check 'a kernel warning in a guest fails the run' lab 2 report
 check 'the warning is shown' has "$TMP/report.log" 'WARNING: a test of the lab'
 
