@@ -5,7 +5,7 @@
 cd "$TOP" || exit 1
 
 OBJECTS="kernel/sched/core.o kernel/sched/fair.o kernel/sched/build_policy.o"
-TOPIC=build/kernel-nopv-common-sched BASE=build/kernel-nopv-base
+TOPIC=build/kernel-nopv-common-sched BASE_OUT=build/kernel-nopv-base
 
 # build NAME=VALUE: the objects of one tree; what it says is shown only if it fails.
 build() {
@@ -22,13 +22,13 @@ functions() { nm -S --defined-only "$1" | awk 'tolower($3) == "t" { sub(/\..*/, 
 
 shorter() {
 	local was is
-	was=$(text "$BASE/$1") is=$(text "$TOPIC/$1")
+	was=$(text "$BASE_OUT/$1") is=$(text "$TOPIC/$1")
 	printf '%s: %s bytes of code, the base has %s\n' "$1" "$is" "$was"
 	[ "$was" -gt 0 ] && [ "$is" -gt 0 ] && [ "$is" -le "$was" ]
 }
 
 no_function_longer() {
-	join <(functions "$BASE/$1") <(functions "$TOPIC/$1") >"$TMP/functions"
+	join <(functions "$BASE_OUT/$1") <(functions "$TOPIC/$1") >"$TMP/functions"
 	[ -s "$TMP/functions" ] || { echo "no function in common"; return 1; }
 	while read -r name was is; do
 		[ $((16#$is)) -le $((16#$was)) ] || echo "$name: $((16#$is)) bytes, the base has $((16#$was))"
@@ -38,8 +38,9 @@ no_function_longer() {
 }
 
 no_symbols() {
-	nm "$TOPIC/$1" | grep -i vcpu_ && return 1
-	return 0
+	local symbols
+	symbols=$(nm "$TOPIC/$1") && [ -n "$symbols" ] || return
+	! grep -i vcpu_ <<<"$symbols"
 }
 
 for object in $OBJECTS; do
