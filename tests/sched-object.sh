@@ -17,8 +17,11 @@ check 'wake-up placement: the objects compile without PARAVIRT_SPINLOCKS' build 
 # text OBJECT: bytes of code in all its sections.
 text() { size -A "$1" | awk '$1 ~ /text/ { sum += $2 } END { print sum }'; }
 
-# functions OBJECT: NAME BYTES; what GCC appends to the names of copies is left out.
-functions() { nm -S --defined-only "$1" | awk 'tolower($3) == "t" { sub(/\..*/, "", $4); print $4, $2 }' | sort; }
+# functions OBJECT: NAME BYTES; the parts that GCC splits a function into count as one.
+functions() {
+	nm -S --radix=d --defined-only "$1" |
+		awk 'tolower($3) == "t" { sub(/\..*/, "", $4); sum[$4] += $2 } END { for (f in sum) print f, sum[f] }' | sort
+}
 
 shorter() {
 	local was is
@@ -31,7 +34,7 @@ no_function_longer() {
 	join <(functions "$BASE_OUT/$1") <(functions "$TOPIC/$1") >"$TMP/functions"
 	[ -s "$TMP/functions" ] || { echo "no function in common"; return 1; }
 	while read -r name was is; do
-		[ $((16#$is)) -le $((16#$was)) ] || echo "$name: $((16#$is)) bytes, the base has $((16#$was))"
+		[ "$is" -le "$was" ] || echo "$name: $is bytes, the base has $was"
 	done <"$TMP/functions" >"$TMP/longer"
 	cat "$TMP/longer"
 	[ ! -s "$TMP/longer" ]
