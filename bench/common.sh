@@ -31,6 +31,12 @@ rotate() {
 	echo "$@"
 }
 
+# tb SECONDS CLIENTS: throughput in MB/s.
+tb() {
+	tbench -c /usr/share/dbench/client.txt -t "$1" "$2" 127.0.0.1 |
+		sed -n 's/^Throughput \([0-9.]*\) .*/\1/p'
+}
+
 # setting CONFIG: put one config in force. The names are those of the tables:
 #   off, off2           no polling on either side (off2: the null comparison)
 #   thr=NS              kernel.halt_poll_threshold

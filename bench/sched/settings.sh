@@ -50,10 +50,4 @@ total() {
 	echo "$1" | tr ' ' '\n' | awk -F= '$1 != "stay" && $1 != "worse" { s += $2 } END { print s }'
 }
 
-# tb SECONDS CLIENTS: throughput in MB/s.
-tb() {
-	tbench -c /usr/share/dbench/client.txt -t "$1" "$2" 127.0.0.1 |
-		sed -n 's/^Throughput \([0-9.]*\) .*/\1/p'
-}
-
 echo 1 >/proc/sys/kernel/sched_schedstats
