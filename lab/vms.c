@@ -298,10 +298,16 @@ unlock:
 
 static struct vm *turn;		/* whose turn it is, NULL: nobody's yet */
 
-/* Under lock: the next guest that waits for its turn gets it. */
+/*
+ * Under lock: the next guest that waits for its turn gets it. Nobody does
+ * while one still boots: that would disturb what the others measure.
+ */
 static void pass_turn(struct vm *from)
 {
 	turn = NULL;
+	for (int i = 0; i < nvms; i++)
+		if (!vms[i].up && !vms[i].ended)
+			return;
 	for (int i = 1; i <= nvms && !turn; i++) {
 		struct vm *next = &vms[(from - vms + i) % nvms];
 
@@ -338,7 +344,11 @@ static void answer(struct vm *vm, char *line, char *reply, size_t size)
 		args = line + strlen(line);
 	snprintf(reply, size, "ok");
 	if (!strcmp(line, "up")) {
+		pthread_mutex_lock(&lock);
 		vm->up = true;
+		if (!turn)
+			pass_turn(vm);
+		pthread_mutex_unlock(&lock);
 	} else if (!strcmp(line, "stat")) {
 		answer_stat(vm, args, reply, size);
 	} else if (!strcmp(line, "set")) {
@@ -536,7 +546,7 @@ static void *watch(void *arg)
 		/* Nobody may wait at a barrier for a guest that will not come. */
 		pthread_mutex_lock(&lock);
 		vm->ended = !again;
-		if (turn == vm && !again)
+		if (!again && (!turn || turn == vm))
 			pass_turn(vm);
 		pthread_cond_broadcast(&changed);
 		pthread_mutex_unlock(&lock);
