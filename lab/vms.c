@@ -432,6 +432,10 @@ static void *console(void *arg)
 	return NULL;
 }
 
+/*
+ * A CPU for each vCPU, and house-keeping's CPU for QEMU's other threads: the
+ * guest would take what they need of a vCPU's CPU for a busy host.
+ */
 static void pin_vcpus(struct vm *vm)
 {
 	char path[LINE], comm[64];
@@ -447,13 +451,17 @@ static void pin_vcpus(struct vm *vm)
 			cpu_set_t set;
 
 			snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", vm->pid, e->d_name);
-			if (!read_file(path, comm, sizeof(comm)) ||
-			    sscanf(comm, "CPU %d/KVM", &vcpu) != 1 || vcpu >= vm->npin)
-				continue;
 			CPU_ZERO(&set);
-			CPU_SET(vm->pin[vcpu], &set);
-			if (!sched_setaffinity(atoi(e->d_name), sizeof(set), &set))
-				pinned++;
+			if (!read_file(path, comm, sizeof(comm))) {
+				continue;
+			} else if (sscanf(comm, "CPU %d/KVM", &vcpu) != 1) {
+				CPU_SET(0, &set);
+				sched_setaffinity(atoi(e->d_name), sizeof(set), &set);
+			} else if (vcpu < vm->npin) {
+				CPU_SET(vm->pin[vcpu], &set);
+				if (!sched_setaffinity(atoi(e->d_name), sizeof(set), &set))
+					pinned++;
+			}
 		}
 		if (d)
 			closedir(d);
