@@ -3,6 +3,9 @@
 # What the guests' halves of this bench share. Source it in the guest.
 # shellcheck disable=SC1091
 . ./common.sh
+# What was given to the job holds in the guests, too.
+# shellcheck disable=SC1091
+[ ! -f env ] || . ./env
 
 # place SETTING: how wake-ups are placed from now on.
 #   blind		idle checks do not see what the host has preempted
@@ -42,7 +45,7 @@ put_wakeups() {
 		set -- "$1" "$2" "$3" "$4" "$5" \
 			"$(field "$rank" "$4") $(field "$rank" "$5") $(total "$4") $(total "$5")"
 		put "$1" "$2" "$3" "share_$rank" \
-			"$(echo "$6" | awk '{ printf "%.6g", $4 > $3 ? ($2 - $1) / ($4 - $3) : 0 }')"
+			"$(echo "$6" | awk '{ printf "%.6g", ($4 > $3 ? ($2 - $1) / ($4 - $3) : 0) }')"
 	done
 }
 
