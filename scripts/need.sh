@@ -12,7 +12,7 @@ list() {
 	kernel) echo gcc:gcc make:make flex:flex bison:bison bc:bc libelf-dev:/usr/include/libelf.h cpio:cpio \
 		libc6-dev:/usr/include/stdio.h gzip:gzip perl:perl ccache:ccache ;;
 	lab) echo gcc:gcc make:make libc6-dev:/usr/include/stdio.h busybox-static:/bin/busybox dbench:tbench \
-		rt-tests:cyclictest cpio:cpio ;;
+		rt-tests:cyclictest kexec-tools:/sbin/kexec cpio:cpio ;;
 	plot) echo gnuplot-nox:gnuplot ;;
 	test) echo shellcheck:shellcheck quilt:quilt gcc:gcc binutils:readelf gnupg:gpg procps:ps libc6-dev:/usr/include/stdio.h perl:perl ;;
 	selftests) echo rsync:rsync uuid-dev:/usr/include/uuid/uuid.h linux-libc-dev:/usr/include/linux/types.h python3:python3 ;;
