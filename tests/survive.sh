@@ -19,7 +19,7 @@ result() {
 }
 # host_polls CPU: MSR_KVM_POLL_CONTROL as the guest has set it, 1 if the host may poll for the vCPU.
 host_polls() {
-	dd if="/dev/cpu/$1/msr" bs=8 count=1 iflag=skip_bytes skip=$((0x4b564d05)) 2>/dev/null | hexdump -n 8 -e '1/8 "%d"'
+	dd if="/dev/cpu/$1/msr" bs=8 count=1 iflag=skip_bytes skip=$((0x4b564d05)) 2>/dev/null | hexdump -n 4 -e '1/4 "%d"'
 }
 # all N: N on each CPU that is online. Idle CPUs are given the time to go idle again.
 all() {
