@@ -284,8 +284,11 @@ static void answer_barrier(char *args, char *reply, size_t size)
 	}
 	snprintf(reply, size, "ok");
 	while (barriers[i].go == turn) {
+		int left = nvms;
+
+		/* Those that are left may be enough. */
 		for (int v = 0; v < nvms; v++)
-			if (vms[v].ended) {
+			if (vms[v].ended && --left < n) {
 				snprintf(reply, size, "err guest %s has ended", vms[v].name);
 				barriers[i].come = 0;
 				goto unlock;
