@@ -5,7 +5,7 @@
 cd "$TOP" || exit 1
 
 IMAGE=build/kernel-lab/vmlinux
-OBJECT=kernel/sched/build_policy.o BASE=build/kernel-nopv-base
+OBJECT=kernel/sched/build_policy.o BASE_OUT=build/kernel-nopv-base
 
 # path FILE [CALLED]: the instructions of do_idle() that can be reached as the file stands, sorted, nops left out, addresses
 # blanked, and conditional jumps without their sense: all of that depends on where the compiler and the linker put what.
@@ -58,7 +58,7 @@ path() {
 base() { BASE_ONLY=1 scripts/tree.sh && BASE_ONLY=1 CONFIG=nopv OBJECTS=$OBJECT scripts/kernel.sh; }
 check 'the image and an object of the base are there' eval 'scripts/kernel.sh && base'
 
-path "$BASE/$OBJECT" >"$TMP/base"
+path "$BASE_OUT/$OBJECT" >"$TMP/base"
 path "$IMAGE" >"$TMP/image"
 several() { [ "$(wc -l <"$1")" -gt 50 ] || { wc -l "$1"; return 1; }; }
 check 'the base has an idle path to compare with' several "$TMP/base"
