@@ -29,6 +29,7 @@ check 'no suite is missing: one at least for each symbol of the series' \
 	[ "${ran:-0}" -ge "$(grep -c '_KUNIT_TEST=y' build/kernel-lab/.config)" ]
 
 # The kernel's runner indents what a test says and closes with one line for each test.
+well() { [ "${line%% *}" = ok ] || { tail -n 40 "$log"; return 1; }; }
 while IFS=: read -r collection test; do
 	case $collection in
 	kvm) log=$TMP/out/kvm.ktap ;;
@@ -37,7 +38,7 @@ while IFS=: read -r collection test; do
 	line=$(tr -d '\r' <"$log" 2>/dev/null | grep -E "^(not )?ok [0-9]+ selftests: .*: ${test##*/}( |\$)" | tail -n 1)
 	case $line in
 	*'# SKIP'*) skip "kselftest $collection: $test" "$(grep -m 1 -o 'SKIP .*' "$log")" ;;
-	*) check "kselftest $collection: $test" [ "${line%% *}" = ok ] ;;
+	*) check "kselftest $collection: $test" well ;;
 	esac
 done <build/kselftest/kselftest-list.txt
 tap_end
