@@ -18,7 +18,7 @@ STATS="ple_exits ple_undercommit_exits ple_overcommit_yields ple_boost_attempted
 #   all         everything
 ple() {
 	case $2 in
-	base) return ;;
+	base) return 0 ;;
 	off | off2) set -- "$1" N N N Y ;;
 	on) set -- "$1" Y Y N Y ;;
 	hint) set -- "$1" Y N N Y ;;
