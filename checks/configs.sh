@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What the series touches also compiles with its prerequisites turned off one by one, with KVM as a module, for 32 bits, for
-# other architectures (where Debian's cross compiler is installed), as UML, by clang, and each topic alone. No warning
-# that the base does not have.
+# What the series touches also compiles with its prerequisites turned off one by one; with PREEMPT_RT, NO_HZ_FULL and core
+# scheduling; with KVM as a module; for 32 bits and other architectures (where Debian's cross compiler is installed); as
+# UML; by clang; and each topic alone. No warning that the base does not have.
 #
-# QUICK: SMP, PARAVIRT and KVM off only. ONLY="SMP arm64": these only (a symbol that is off, module, topics, a name below).
+# QUICK: SMP, PARAVIRT and KVM off only. ONLY="SMP arm64": these only (a symbol from below, module, topics, a name below).
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/build.sh"
@@ -52,6 +52,21 @@ are_off() {
 	done
 }
 
+# on SYMBOL...: x86_64 with them.
+on() {
+	selected "$1" || return
+	setup configs x86_64 ''
+	printf 'CONFIG_%s=y\n' "$@" > "$TMP/fragment"
+	SYMBOLS="$*"
+	PROVE=are_on check "configs: x86_64 with $*" clean "$(tip)" "$TMP/fragment"
+}
+are_on() {
+	local s
+	for s in $SYMBOLS; do
+		is "$s" y || complain "CONFIG_$s cannot be turned on here: the check checks nothing" || return
+	done
+}
+
 mapfile -t files < <(touched base "$(tip)")
 PROVE=true
 
@@ -69,6 +84,9 @@ off CPU_IDLE
 off NO_HZ_IDLE NO_HZ_COMMON
 off KUNIT
 off HIGH_RES_TIMERS
+on PREEMPT_RT EXPERT
+on NO_HZ_FULL
+on SCHED_CORE SCHED_SMT
 
 # KVM as a module may call only what is exported. Linking would tell; so do the symbols that it newly asks for.
 asks_for() { find "$O/arch/x86/kvm" "$O/virt/kvm" -name '*.o' -exec nm -u {} + 2> /dev/null | awk 'NF == 2 { print $2 }' | sort -u; }

@@ -236,6 +236,17 @@ sed -i "s/^written=.*/written=$(git -C "$LINUX" config vcpu-sched.version || git
 check "topics: an offset" says topics "(offset -1 lines)"
 series
 
+# htmldocs
+if command -v sphinx-build > /dev/null; then
+	series
+	printf '\nThere is :ref:`no such label <vcpu-nowhere>` and *no end\n' >> "$T/Documentation/scheduler/sched-stats.rst"
+	mail 1 'Documentation: scheduler: Break a page' < <(message)
+	check "htmldocs: bad markup" says htmldocs "Documentation/scheduler/sched-stats.rst: WARNING: Inline emphasis"
+else
+	skip "htmldocs: bad markup" "there is no sphinx-build; make check installs it"
+fi
+series
+
 # What compiles is tested in the checks' own directory: headers and tools are there, as the checks run before the tests. Their
 # next run lays its own tree again.
 T=$TOP/build/checks/linux
