@@ -46,7 +46,7 @@ series:      ## write patches/ back from the commits in build/linux
 	@$(STEPS) $@ "packages|scripts/need.sh source" "patches/|scripts/series.sh"
 
 check:       ## what a maintainer would run on the series
-	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "cross compilers|scripts/need.sh cross || true" "checks|TEST_LIMIT=10000 scripts/test.sh $(or $(CHECKS),checks/*.sh)"
+	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "cross compilers, Sphinx|scripts/need.sh cross || true; scripts/need.sh docs || true" "checks|TEST_LIMIT=10000 scripts/test.sh $(or $(CHECKS),checks/*.sh)"
 
 submit-dryrun: ## who would get which patches in which order; nothing is sent
 	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh submit" "submission|scripts/submit-dryrun.sh"
@@ -56,8 +56,14 @@ submit-dryrun: ## who would get which patches in which order; nothing is sent
 shell:       ## a shell in the host (L2=1: in a guest)
 	@$(STEPS) $@ $(LAB) "shell|!lab/run.sh build/shell -s $(if $(L2),2,1)"
 
+bench:       ## the postings' tables beside the lab's: a page, in hours (QUICK=1: ten minutes; it can be resumed)
+	@$(STEPS) $@ $(LAB) "workloads|scripts/need.sh bench" "base source|BASE_ONLY=1 scripts/tree.sh" "base kernel|BASE_ONLY=1 scripts/kernel.sh" \
+		"measurement|bench/report/report.sh build/bench/report"
+
 bench-%: FORCE ## a topic's benchmark: bench-pv-idle, ... (the folders in bench/)
 	@$(STEPS) $@ $(LAB) "bench-$*|bench/bench.sh $* build/bench/$* $(BENCH)"
+
+bench-report: bench
 
 bench-kvm:   ## the same for directed yield: also builds and boots the base without patches
 	@$(STEPS) $@ $(LAB) "base source|BASE_ONLY=1 scripts/tree.sh" "base kernel|BASE_ONLY=1 scripts/kernel.sh" \
@@ -99,4 +105,4 @@ $(BIN)/progress: scripts/progress.c | $(BIN)
 
 FORCE:
 
-.PHONY: demo test tree kernel series check submit-dryrun shell lab-soak clean distclean help lab-files demo-report FORCE
+.PHONY: demo bench bench-report test tree kernel series check submit-dryrun shell lab-soak clean distclean help lab-files demo-report FORCE

@@ -8,7 +8,7 @@ BENCH_CC     ?= gcc
 BENCH_CFLAGS ?= -std=gnu11 -O2 -Wall -Wextra
 
 BENCH_PROGRAMS := pingpong msgwork hog allocsearch tlbstorm pausecost
-BENCH_TOOLS    := stats demo-table
+BENCH_TOOLS    := stats demo-table report
 BENCH_ALL      := $(addprefix $(BIN)/,$(BENCH_PROGRAMS) $(BENCH_TOOLS))
 
 .PHONY: bench-bin

@@ -239,6 +239,7 @@ series
 # htmldocs
 if command -v sphinx-build > /dev/null; then
 	series
+	# shellcheck disable=SC2016 # the backticks are reStructuredText's
 	printf '\nThere is :ref:`no such label <vcpu-nowhere>` and *no end\n' >> "$T/Documentation/scheduler/sched-stats.rst"
 	mail 1 'Documentation: scheduler: Break a page' < <(message)
 	check "htmldocs: bad markup" says htmldocs "Documentation/scheduler/sched-stats.rst: WARNING: Inline emphasis"

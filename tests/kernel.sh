@@ -9,7 +9,7 @@ mkdir "$TMP/job"
 cp -r build/kselftest "$TMP/job/"
 cat >"$TMP/job/run" <<'E2'
 #!/bin/sh
-vms --limit 1000 --vm guest --smp 4 --cpus 1-2 --run 'cd kselftest && ./run_kselftest.sh -o 600 -c sched' || exit
+vms --limit 1000 --boot-limit 400 --vm guest --smp 4 --cpus 1-2 --run 'cd kselftest && ./run_kselftest.sh -o 600 -c sched' || exit
 cd kselftest && grep -q ^kvm: kselftest-list.txt || exit 0
 mkdir -p /out/kvm
 taskset 6 ./run_kselftest.sh -o 600 -c kvm >/out/kvm.ktap
