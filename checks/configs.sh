@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What the series touches also compiles with its prerequisites turned off one by one; with PREEMPT_RT, NO_HZ_FULL and core
-# scheduling; with KVM as a module; for 32 bits and other architectures (where Debian's cross compiler is installed); as
+# What the series touches also compiles with its prerequisites turned off one by one; with PREEMPT_RT, NO_HZ_FULL, core
+# scheduling and sched_ext; with KVM as a module; for 32 bits and other architectures (where Debian's cross compiler is installed); as
 # UML; by clang; and each topic alone. No warning that the base does not have.
 #
 # QUICK: SMP, PARAVIRT and KVM off only. ONLY="SMP arm64": these only (a symbol from below, module, topics, a name below).
@@ -87,6 +87,7 @@ off HIGH_RES_TIMERS
 on PREEMPT_RT EXPERT
 on NO_HZ_FULL
 on SCHED_CORE SCHED_SMT
+on SCHED_CLASS_EXT BPF_SYSCALL BPF_JIT DEBUG_INFO_DWARF5 DEBUG_INFO_BTF
 
 # KVM as a module may call only what is exported. Linking would tell; so do the symbols that it newly asks for.
 asks_for() { find "$O/arch/x86/kvm" "$O/virt/kvm" -name '*.o' -exec nm -u {} + 2> /dev/null | awk 'NF == 2 { print $2 }' | sort -u; }
