@@ -14,6 +14,7 @@ set +e +o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../tests/tap.sh"
 
 unset TOPICS BASE_ONLY
+BASE=$MAIN_BASE	# patches/ is what is sent
 PATCHES=$TOP/patches
 WORK=${CHECKS_DIR:-$BUILD/checks}
 TREE=$WORK/linux
@@ -36,7 +37,7 @@ find_base() {
 		repo=$BUILD/linux/.git
 		VERSION=$(git -C "$BUILD/linux" config vcpu-sched.version)
 	else
-		repo=$CACHE/base/${BASE:-7.3}/linux.git
+		repo=$CACHE/base/$BASE/linux.git
 		[ -d "$repo" ] || "$TOP/scripts/fetch.sh" base || return
 		REV=$(git --git-dir="$repo" rev-parse -q --verify 'current^{commit}') || return
 		VERSION=$(git --git-dir="$repo" config vcpu-sched.version)

@@ -38,7 +38,7 @@ merged() {
 $merged"
 }
 
-written=$(sed -n 's/^written=//p' "$TOP/base/${BASE:-7.3}")
+written=$(sed -n 's/^written=//p' "$TOP/base/$BASE")
 if [ "$VERSION" = "$written" ]; then
 	check "topics: the series applies to $written without an offset" offsets
 else

@@ -137,7 +137,7 @@ fetch_base() {
 		say "nothing to fetch: LINUX=$LINUX is the base"
 		return
 	fi
-	[ -r "$TOP/base/$BASE" ] || die "no such base: base/$BASE (there are: $(cd "$TOP/base" && echo *))"
+	[ -r "$TOP/base/$BASE" ] || die "no such base: base/$BASE (there are: $(find "$TOP/base" -maxdepth 1 -type f -printf '%f\n' | sort | xargs))"
 	while IFS='=' read -r key value; do
 		case $key in
 		package) package=$value ;;
@@ -260,7 +260,6 @@ fetch_qemu() {
 
 # -----------------------------------------------------------------------------------------------------------------
 
-BASE=${BASE:-7.3}
 FETCHLOG=$LOG/fetch-${1:-}.log
 : > "$FETCHLOG"
 case ${1:-} in

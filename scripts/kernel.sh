@@ -21,6 +21,8 @@ WHAT=${OUT#"$BUILD"/kernel-}
 KLOG=$LOG/kernel-$WHAT.log
 FRAGMENTS=("$TOP/config/lab.config")
 [ "$CONFIG" = lab ] || FRAGMENTS+=("$TOP/config/$CONFIG.config")
+# What another base has not, or by another name.
+[ ! -e "$TOP/base/$BASE.d/lab.config" ] || FRAGMENTS+=("$TOP/base/$BASE.d/lab.config")
 [ -e "$TOP/config/$CONFIG.config" ] ||
 	die "no such configuration: config/$CONFIG.config (there are: $(cd "$TOP/config" && echo *.config))"
 [ -e "$TREE/.git" ] || die "there is no $(rel "$TREE") yet: 'make tree' first"

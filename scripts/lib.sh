@@ -15,6 +15,9 @@ BUILD=$TOP/build
 LOG=$BUILD/log
 CACHE=${VCPU_SCHED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vcpu-sched}
 ME=$(basename "$0" .sh)
+# patches/ is written for the main base. Another one, BASE=6.12 say, has base/6.12.d for what must differ on it.
+MAIN_BASE=7.3
+BASE=${BASE:-$MAIN_BASE}
 
 mkdir -p "$LOG" "$CACHE" || { echo "$ME: cannot write to $BUILD or $CACHE" >&2; exit 1; }
 CACHE=$(cd "$CACHE" && pwd -P)
@@ -56,15 +59,16 @@ scratch() {
 
 # ---- the kernel trees -------------------------------------------------------------------------------------------
 
-# Which tree a run is about: all topics (build/linux), some (TOPICS="common kvm"), or none (BASE_ONLY=1).
+# Which tree a run is about: all topics (build/linux), some (TOPICS="common kvm"), or none (BASE_ONLY=1), on which base.
 # Sets NAME, the suffix that tree and kernel directories have, and TREE.
 choose_tree() {
 	NAME=
+	[ "$BASE" = "$MAIN_BASE" ] || NAME=-$BASE
 	if [ -n "${BASE_ONLY:-}" ]; then
-		NAME=-base
+		NAME=$NAME-base
 	elif [ -n "${TOPICS:-}" ]; then
 		# shellcheck disable=SC2086 # a list of words
-		NAME=$(printf -- '-%s' ${TOPICS//,/ })
+		NAME=$NAME$(printf -- '-%s' ${TOPICS//,/ })
 	fi
 	TREE=$BUILD/linux$NAME
 }
@@ -99,14 +103,26 @@ series_files() {
 	done < "$TOP/patches/series"
 }
 
-# tree_key BASE: what a tree on this base commit is made from, in one word.
+# patch_file PATCH: where this base has it: in patches/, or the replacement for it.
+patch_file() {
+	local own=$TOP/base/$BASE.d/$1
+	if [ -e "$own" ]; then echo "$own"; else echo "$TOP/patches/$1"; fi
+}
+
+# change_id PATCH: what it changes, in one word, wherever that is.
+change_id() { kgit patch-id --stable < "$1" | cut -d ' ' -f 1; }
+
+# replaces PATCH: the change_id of the original that this replacement was made from.
+replaces() { sed -n 's/^X-Replaces: //p;/^$/q' "$1"; }
+
+# tree_key COMMIT: what a tree on this base commit is made from, in one word.
 tree_key() {
 	local f
 	{
 		echo "$1"
 		for f in $(series_files); do
 			echo "$f"
-			cat "$TOP/patches/$f"
+			cat "$(patch_file "$f")"
 		done
 	} | sha256sum | cut -d ' ' -f 1
 }

@@ -10,7 +10,11 @@
 #
 # The topic of a commit is that of the patch with the same subject, or else of the same change, in patches/ so far;
 # a new one goes where patches/topics says. To move a patch, git mv it and run `series.sh index && make tree`.
-# FORCE=1: even if patches/ changed since build/linux was laid (those changes are then lost).
+# On another base (BASE=6.12) patches/ is only read: base/6.12.d gets a replacement for each commit that the patch of the
+# same name does not give there, with the change_id of that patch in its head; replacements that are not needed go.
+#
+# FORCE=1: even if patches/ changed since $tree was laid (those changes are then lost); on
+# another base: the replacements are up to date with their originals as these are now.
 
 . "$(dirname "$0")/lib.sh"
 unset TOPICS BASE_ONLY
@@ -68,6 +72,54 @@ replace() {
 	CHANGED="$CHANGED $(rel "$2")"
 }
 
+# written: patches/ and the tree are the same now.
+written() {
+	if [ "$(recall origin)" = package ]; then
+		sed "s/^written=.*/written=$(recall version)/" "$TOP/base/$BASE" > "$OUT/base"
+		replace "$OUT/base" "$TOP/base/$BASE"
+	fi
+	remember head "$(kgit rev-parse HEAD)"
+	remember key "$(tree_key "$base")"
+	if [ -n "$CHANGED" ]; then
+		say "$n patches; changed:$CHANGED"
+	else
+		say "$n patches; nothing changed"
+	fi
+}
+
+# as_original COMMIT PATCH: does the patch make this commit of its parent?
+as_original() {
+	local -x GIT_INDEX_FILE=$OUT/index
+	kgit read-tree "$1^"
+	kgit apply --cached --whitespace=nowarn "$TOP/patches/$2" 2> /dev/null && [ "$(kgit write-tree)" = "$(kgit rev-parse "$1^{tree}")" ]
+}
+
+# replacements: write them for the commits of another base, which are those of patches/ in this order.
+replacements() {
+	local dir=$TOP/base/$BASE.d c f lost
+	lost=$(diff <(series_files) <(printf '%s\n' "${list[@]}") | sed -n '/^[<>]/{p;q}') || true
+	[ -z "$lost" ] || die "the commits of $tree are not the patches of patches/ (${lost/[<]/no commit is}): add, rename and move patches on the main base first"
+	set -- $(kgit rev-list --reverse "$base..HEAD")
+	for f in "${list[@]}"; do
+		c=$1
+		shift
+		if as_original "$c" "$f"; then
+			rm "$OUT/$f"
+		else
+			sed -i "0,/^Subject: /s//X-Replaces: $(change_id "$TOP/patches/$f")\n&/" "$OUT/$f"
+		fi
+	done
+	trap '' INT TERM HUP
+	for f in "${list[@]}"; do
+		if [ ! -e "$OUT/$f" ]; then
+			[ ! -e "$dir/$f" ] || { rm "$dir/$f"; CHANGED="$CHANGED $(rel "$dir/$f")"; }
+		elif [ -n "${FORCE:-}" ] || [ ! -e "$dir/$f" ] || ! cmp -s <(grep -v '^X-Replaces: ' "$OUT/$f") <(grep -v '^X-Replaces: ' "$dir/$f"); then
+			replace "$OUT/$f" "$dir/$f"
+		fi
+	done
+	written
+}
+
 OUT=$BUILD/series.tmp
 rm -rf "$OUT"
 mkdir -p "$OUT"
@@ -83,22 +135,23 @@ if [ "${1:-}" = index ]; then
 	exit
 fi
 
-[ -e "$TREE/.git" ] || die "there is no build/linux yet: 'make tree' first"
-[ ! -e "$BUILD/.laying" ] || die "build/linux is half laid: 'make tree' first"
+tree=$(rel "$TREE")
+[ -e "$TREE/.git" ] || die "there is no $tree yet: 'make tree' first"
+[ ! -e "$BUILD/.laying$NAME" ] || die "$tree is half laid: 'make tree' first"
 if [ -e "$TREE/.git/rebase-merge" ] || [ -e "$TREE/.git/rebase-apply" ]; then
-	die "a rebase or am is under way in build/linux: finish it first"
+	die "a rebase or am is under way in $tree: finish it first"
 fi
 [ -z "$(kgit status --porcelain | head -n 1)" ] ||
-	die "build/linux has edits that are in no commit: commit them there first ('git commit --fixup=...', 'git rebase -i --autosquash base')"
+	die "$tree has edits that are in no commit: commit them there first ('git commit --fixup=...', 'git rebase -i --autosquash base')"
 base=$(recall base)
-[ "$(kgit merge-base "$base" HEAD)" = "$base" ] || die "HEAD of build/linux does not descend from its branch base: rebase it there first"
-[ -z "$(kgit rev-list --merges "$base..HEAD" | head -n 1)" ] || die "build/linux has a merge: a series is linear, so rebase it there first"
+[ "$(kgit merge-base "$base" HEAD)" = "$base" ] || die "HEAD of $tree does not descend from its branch base: rebase it there first"
+[ -z "$(kgit rev-list --merges "$base..HEAD" | head -n 1)" ] || die "$tree has a merge: a series is linear, so rebase it there first"
 s=$(kgit log --format=%s "$base..HEAD" | sed -n -E '/^(fixup|squash|amend)! /p' | tail -n 1)
 if [ -n "$s" ]; then
-	die "build/linux still has the commit '$s': 'git rebase -i --autosquash base' there first"
+	die "$tree still has the commit '$s': 'git rebase -i --autosquash base' there first"
 fi
 [ -n "${FORCE:-}" ] || [ "$(recall key)" = "$(tree_key "$base")" ] ||
-	die "patches/ changed since build/linux was laid: 'make tree' takes the change over, 'make series FORCE=1' overwrites it"
+	die "patches/ changed since $tree was laid: 'make tree' takes the change over, 'make series FORCE=1' overwrites it"
 
 # What is where so far.
 declare -A by_subject by_id
@@ -129,6 +182,10 @@ for c in $(kgit rev-list --reverse "$base..HEAD"); do
 	list+=("$topic/$(basename "$f")")
 done
 n=${#list[@]}
+if [ "$BASE" != "$MAIN_BASE" ]; then
+	replacements
+	exit
+fi
 printf '%s\n' "${list[@]}" | { grep . || true; } | series > "$OUT/series"
 {
 	printf 'From: vcpu-sched project <vcpu-sched@example.org>\nSubject: [PATCH 00/%02d] ' "$n"
@@ -153,14 +210,4 @@ for f in "$TOP"/patches/*/*.patch; do
 done
 replace "$OUT/series" "$TOP/patches/series"
 replace "$OUT/cover" "$TOP/patches/0000-cover-letter.txt"
-if [ "$(recall origin)" = package ]; then
-	sed "s/^written=.*/written=$(recall version)/" "$TOP/base/${BASE:-7.3}" > "$OUT/base"
-	replace "$OUT/base" "$TOP/base/${BASE:-7.3}"
-fi
-remember head "$(kgit rev-parse HEAD)"
-remember key "$(tree_key "$base")"
-if [ -n "$CHANGED" ]; then
-	say "$n patches; changed:$CHANGED"
-else
-	say "$n patches; nothing changed"
-fi
+written

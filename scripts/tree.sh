@@ -3,6 +3,7 @@
 #
 # Lay a kernel work tree: the base and one commit per patch, on the branch vcpu-sched (the base is branch "base").
 #
+#   BASE=6.12                     on that base, with the replacements in base/6.12.d, in build/linux-6.12
 #   LINUX=PATH LINUX_REV=COMMIT   on this commit (HEAD) of a kernel repository of yours; it is only read
 #   TOPICS="common kvm"           only these topics, in build/linux-common-kvm
 #   BASE_ONLY=1                   no patch at all, in build/linux-base
@@ -29,7 +30,7 @@ choose_base() {
 			die "LINUX_REV=${LINUX_REV:-HEAD} names no commit in $LINUX"
 		VERSION=$(git -C "$LINUX" describe --tags --always "$REV" 2> /dev/null || echo "$REV")
 	else
-		repo=$CACHE/base/${BASE:-7.3}/linux.git
+		repo=$CACHE/base/$BASE/linux.git
 		[ -d "$repo" ] || die "no kernel source in the cache: run 'make tree', which fetches it first"
 		REV=$(git --git-dir="$repo" rev-parse -q --verify 'current^{commit}')
 		VERSION=$(git --git-dir="$repo" config vcpu-sched.version)
@@ -46,30 +47,35 @@ hunk_at() {
 
 # apply PATCH: to the index in GIT_INDEX_FILE; no fuzz (git knows none), and offsets are told.
 apply() {
-	local out file line hunk
-	if out=$(kgit apply --cached -v --whitespace=nowarn "$TOP/patches/$1" 2>&1); then
+	local out file line hunk patch name hint=
+	patch=$(patch_file "$1")
+	name=$(rel "$patch")
+	if out=$(kgit apply --cached -v --whitespace=nowarn "$patch" 2>&1); then
+		# On another base patches/ has its offsets, as it should.
+		[ "$BASE" = "$MAIN_BASE" ] || [ "$patch" != "$TOP/patches/$1" ] || return 0
 		out=$(awk '/^Checking patch / { sub(/\.\.\.$/, "", $3); file = $3 }
 			/^Hunk #.*\(offset / { hunk = substr($2, 2); gsub(/.*\(|\).*/, ""); print file ", hunk " hunk ", " $0 }' <<< "$out")
 		[ -n "$out" ] || return 0
-		echo "patches/$1: $out" >> "$TREELOG"
+		echo "$name: $out" >> "$TREELOG"
 		[ -z "${STRICT:-}" ] ||
-			die "patches/$1 applies to $VERSION only with an offset: $(head -n 1 <<< "$out"): 'make tree && make series' refreshes it"
+			die "$name applies to $VERSION only with an offset: $(head -n 1 <<< "$out"): 'make tree && make series' refreshes it"
 		OFFSETS=$((OFFSETS + 1))
 		return 0
 	fi
 	echo "$out" >> "$TREELOG"
+	[ "$BASE" = "$MAIN_BASE" ] || hint="; it needs a replacement in base/$BASE.d (README, Bases)"
 	IFS=: read -r file line < <(sed -n 's/^error: patch failed: //p' <<< "$out") || true
 	if [ -n "${line:-}" ]; then
-		hunk=$(hunk_at "$TOP/patches/$1" "$file" "$line")
-		die "patches/$1 does not apply to $VERSION: $file, hunk ${hunk:-?} (at line $line) (details: $(rel "$TREELOG"))"
+		hunk=$(hunk_at "$patch" "$file" "$line")
+		die "$name does not apply to $VERSION: $file, hunk ${hunk:-?} (at line $line) (details: $(rel "$TREELOG"))$hint"
 	fi
-	die "patches/$1 does not apply to $VERSION: $(sed -n 's/^error: //p' <<< "$out" | head -n 1) (details: $(rel "$TREELOG"))"
+	die "$name does not apply to $VERSION: $(sed -n 's/^error: //p' <<< "$out" | head -n 1) (details: $(rel "$TREELOG"))$hint"
 }
 
 # commit PATCH PARENT: of the index, with the patch's own author, date and message; prints the commit.
 commit() {
 	local info msg=$TREE/.git/vcpu-sched.msg
-	info=$(kgit mailinfo -b --encoding=UTF-8 "$msg.body" "$msg.patch" < "$TOP/patches/$1")
+	info=$(kgit mailinfo -b --encoding=UTF-8 "$msg.body" "$msg.patch" < "$(patch_file "$1")")
 	field() { sed -n "s/^$1: //p" <<< "$info"; }
 	{ field Subject; echo; cat "$msg.body"; } | kgit stripspace > "$msg"
 	GIT_AUTHOR_NAME=$(field Author) GIT_AUTHOR_EMAIL=$(field Email) GIT_AUTHOR_DATE=$(field Date) \
@@ -82,6 +88,7 @@ TREELOG=$LOG/tree$NAME.log
 : > "$TREELOG"
 LAYING=$BUILD/.laying$NAME	# exists while the work tree is being changed by us
 OFFSETS=0
+STALE=
 
 if [ -n "${TOPICS:-}" ]; then
 	for t in ${TOPICS//,/ }; do
@@ -95,6 +102,10 @@ done
 for f in "$TOP"/patches/*/*.patch; do
 	[ -e "$f" ] || continue
 	grep -qxF "${f#"$TOP"/patches/}" "$TOP/patches/series" || die "$(rel "$f") is not in patches/series: add it, or run 'scripts/series.sh index'"
+done
+for f in "$TOP/base/$BASE.d"/*/*.patch; do
+	[ -e "$f" ] || continue
+	[ -e "$TOP/patches/${f#"$TOP/base/$BASE.d/"}" ] || die "$(rel "$f") replaces nothing: rename or remove it as its original in patches/ was"
 done
 
 choose_base
@@ -134,6 +145,8 @@ head=$REV
 n=0
 for f in $(series_files); do
 	apply "$f"
+	patch=$(patch_file "$f")
+	[ "$patch" = "$TOP/patches/$f" ] || [ "$(replaces "$patch")" = "$(change_id "$TOP/patches/$f")" ] || STALE="$STALE $(rel "$patch")"
 	head=$(commit "$f" "$head")
 	n=$((n + 1))
 done
@@ -157,5 +170,6 @@ remember origin "$ORIGIN"
 remember head "$head"
 remember key "$key"
 rm -f "$LAYING"
+[ -z "$STALE" ] || say "note: the originals of these replacements have changed since:$STALE; take that over, then 'make series FORCE=1'"
 [ "$OFFSETS" -eq 0 ] || say "note: $OFFSETS of the patches apply with an offset ($(rel "$TREELOG")); 'make series' refreshes them"
 say "$(rel "$TREE"): $VERSION and $n patches, branch vcpu-sched"
