@@ -8,12 +8,14 @@
 
 CACHE      := $(or $(VCPU_SCHED_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vcpu-sched)
 BIN        := build/bin
-LINUX_TREE := build/linux
+# The main base, 7.3, has no suffix; BASE=6.12 has its own tree and kernel.
+export SUFFIX := $(if $(filter-out 7.3,$(BASE)),-$(BASE))
+LINUX_TREE := build/linux$(SUFFIX)
 QEMU_ROOT  := $(CACHE)/qemu/current
 CONFIG     ?= lab
 N          ?= 20
 export VCPU_SCHED_CACHE := $(CACHE)
-export KERNEL := $(CONFIG)
+export KERNEL := $(CONFIG)$(SUFFIX)
 export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
 
 # bench first: the lab takes its programs along.
@@ -24,6 +26,8 @@ SUB    := $(MAKE) -s
 STEPS  := scripts/steps.sh
 TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
 BUILT  := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
+# The checks and the harness are about the main base.
+LAB_TESTS := $(addprefix tests/,lab.sh demo.sh kernel.sh survive.sh idle-path.sh sched-object.sh)
 LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(BUILT) "lab|$(SUB) lab-files"
 
 ## The two commands
@@ -32,7 +36,7 @@ demo:        ## the before/after measurement: build/demo/demo.csv, a table, a pl
 	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
-	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),checks/*.sh tests/*.sh)"
+	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),$(if $(SUFFIX),$(LAB_TESTS),checks/*.sh tests/*.sh))"
 
 ## The kernel
 
@@ -85,6 +89,7 @@ help:        ## this text
 	@sed -n -e 's/^## \(.*\)/\n\1/p' -e 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	@printf '\ntree, kernel: LINUX=DIR [LINUX_REV=COMMIT] a kernel repository of yours, TOPICS="common kvm" only these,\n'
 	@printf 'BASE_ONLY=1 no patches. JOBS=N for the kernel build, TESTS="tests/a.sh ..." for a few tests.\n'
+	@printf 'BASE=6.12 for any of them: the LTS kernel, with names that end in -6.12 in build/.\n'
 	@printf 'Logs are in build/log, what was downloaded in %s (VCPU_SCHED_CACHE).\n' '$(CACHE)'
 
 # Parts of the above, run as steps.

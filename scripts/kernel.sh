@@ -5,6 +5,7 @@
 #
 #   CONFIG=lab|debug       which fragments of config/ (debug is merged over lab); default lab
 #   TOPICS=... BASE_ONLY=1 as for tree.sh: of that tree, in build/kernel-$CONFIG-<topics>, build/kernel-base
+#   BASE=6.12              the same, in build/kernel-$CONFIG-6.12-<topics>, with base/6.12.d/lab.config merged in
 #   JOBS=N                 default: one more than there are CPUs
 #   OBJECTS="a.o b.o"      only these, to see whether they compile
 #
@@ -15,13 +16,12 @@ choose_tree
 
 CONFIG=${CONFIG:-lab}
 JOBS=${JOBS:-$(($(nproc) + 1))}
-OUT=$BUILD/kernel$NAME
-[ "$CONFIG$NAME" = lab-base ] || OUT=$BUILD/kernel-$CONFIG$NAME
+OUT=$BUILD/kernel-$CONFIG$NAME
+[ "$CONFIG$NAME" != "lab$SUFFIX-base" ] || OUT=$BUILD/kernel-base$SUFFIX
 WHAT=${OUT#"$BUILD"/kernel-}
 KLOG=$LOG/kernel-$WHAT.log
 FRAGMENTS=("$TOP/config/lab.config")
 [ "$CONFIG" = lab ] || FRAGMENTS+=("$TOP/config/$CONFIG.config")
-# What another base has not, or by another name.
 [ ! -e "$TOP/base/$BASE.d/lab.config" ] || FRAGMENTS+=("$TOP/base/$BASE.d/lab.config")
 [ -e "$TOP/config/$CONFIG.config" ] ||
 	die "no such configuration: config/$CONFIG.config (there are: $(cd "$TOP/config" && echo *.config))"

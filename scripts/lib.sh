@@ -18,6 +18,8 @@ ME=$(basename "$0" .sh)
 # patches/ is written for the main base. Another one, BASE=6.12 say, has base/6.12.d for what must differ on it.
 MAIN_BASE=7.3
 BASE=${BASE:-$MAIN_BASE}
+SUFFIX=
+[ "$BASE" = "$MAIN_BASE" ] || SUFFIX=-$BASE
 
 mkdir -p "$LOG" "$CACHE" || { echo "$ME: cannot write to $BUILD or $CACHE" >&2; exit 1; }
 CACHE=$(cd "$CACHE" && pwd -P)
@@ -62,8 +64,7 @@ scratch() {
 # Which tree a run is about: all topics (build/linux), some (TOPICS="common kvm"), or none (BASE_ONLY=1), on which base.
 # Sets NAME, the suffix that tree and kernel directories have, and TREE.
 choose_tree() {
-	NAME=
-	[ "$BASE" = "$MAIN_BASE" ] || NAME=-$BASE
+	NAME=$SUFFIX
 	if [ -n "${BASE_ONLY:-}" ]; then
 		NAME=$NAME-base
 	elif [ -n "${TOPICS:-}" ]; then
@@ -117,12 +118,14 @@ replaces() { sed -n 's/^X-Replaces: //p;/^$/q' "$1"; }
 
 # tree_key COMMIT: what a tree on this base commit is made from, in one word.
 tree_key() {
-	local f
+	local f patch
 	{
 		echo "$1"
 		for f in $(series_files); do
 			echo "$f"
-			cat "$(patch_file "$f")"
+			cat "$TOP/patches/$f"
+			patch=$(patch_file "$f")
+			[ "$patch" = "$TOP/patches/$f" ] || cat "$patch"
 		done
 	} | sha256sum | cut -d ' ' -f 1
 }

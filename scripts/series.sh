@@ -96,14 +96,13 @@ as_original() {
 
 # replacements: write them for the commits of another base, which are those of patches/ in this order.
 replacements() {
-	local dir=$TOP/base/$BASE.d c f lost
+	local dir=$TOP/base/$BASE.d commits f i lost
 	lost=$(diff <(series_files) <(printf '%s\n' "${list[@]}") | sed -n '/^[<>]/{p;q}') || true
-	[ -z "$lost" ] || die "the commits of $tree are not the patches of patches/ (${lost/[<]/no commit is}): add, rename and move patches on the main base first"
-	set -- $(kgit rev-list --reverse "$base..HEAD")
-	for f in "${list[@]}"; do
-		c=$1
-		shift
-		if as_original "$c" "$f"; then
+	[ -z "$lost" ] || die "$tree must have the commits of patches/, in that order and by these subjects (not so: ${lost:2}): 'make series' on the main base comes first"
+	mapfile -t commits < <(kgit rev-list --reverse "$base..HEAD")
+	for i in "${!list[@]}"; do
+		f=${list[i]}
+		if as_original "${commits[i]}" "$f"; then
 			rm "$OUT/$f"
 		else
 			sed -i "0,/^Subject: /s//X-Replaces: $(change_id "$TOP/patches/$f")\n&/" "$OUT/$f"

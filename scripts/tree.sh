@@ -63,7 +63,7 @@ apply() {
 		return 0
 	fi
 	echo "$out" >> "$TREELOG"
-	[ "$BASE" = "$MAIN_BASE" ] || hint="; it needs a replacement in base/$BASE.d (README, Bases)"
+	[ "$BASE" = "$MAIN_BASE" ] || hint="; port it to base/$BASE.d (README, Bases)"
 	IFS=: read -r file line < <(sed -n 's/^error: patch failed: //p' <<< "$out") || true
 	if [ -n "${line:-}" ]; then
 		hunk=$(hunk_at "$patch" "$file" "$line")

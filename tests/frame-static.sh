@@ -23,7 +23,7 @@ check "shellcheck on all shell" shells
 spdx() {
 	local f rc=0
 	for f in "${FILES[@]}"; do
-		case $f in LICENSE | patches/*/*.patch | patches/*.txt) continue ;; esac
+		case $f in LICENSE | *.patch | patches/*.txt) continue ;; esac
 		head -n 5 "$f" | grep 'SPDX-License-Identifier: GPL-2.0-only' > /dev/null || { echo "$f has no SPDX line"; rc=1; }
 	done
 	return $rc
@@ -56,7 +56,7 @@ mirror_host() {
 }
 check "no name of a mirror" mirror_host
 authors() {
-	same "$(sed -n 's/^From: //p' patches/*/*.patch patches/*.txt | sort -u)" "vcpu-sched project <vcpu-sched@example.org>"
+	same "$(sed -n 's/^From: //p' patches/*/*.patch patches/*.txt base/*.d/*/*.patch | sort -u)" "vcpu-sched project <vcpu-sched@example.org>"
 }
 check "the patches' author is the project" authors
 no_blobs() { ! printf '%s\n' "${FILES[@]}" | grep -E '\.(o|a|ko|deb|xz|gz|cpio|img|png)$'; }

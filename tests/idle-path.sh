@@ -4,8 +4,8 @@
 . "$(dirname "$0")/tap.sh"
 cd "$TOP" || exit 1
 
-IMAGE=build/kernel-lab/vmlinux
-OBJECT=kernel/sched/build_policy.o BASE_OUT=build/kernel-nopv-base
+IMAGE=build/kernel-lab$SUFFIX/vmlinux
+OBJECT=kernel/sched/build_policy.o BASE_OUT=build/kernel-nopv$SUFFIX-base
 
 # path FILE [CALLED]: the instructions of do_idle() that can be reached as the file stands, sorted, nops left out, addresses
 # blanked, and conditional jumps without their sense: all of that depends on where the compiler and the linker put what.

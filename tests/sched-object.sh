@@ -5,7 +5,7 @@
 cd "$TOP" || exit 1
 
 OBJECTS="kernel/sched/core.o kernel/sched/fair.o kernel/sched/build_policy.o"
-TOPIC=build/kernel-nopv-common-sched BASE_OUT=build/kernel-nopv-base
+TOPIC=build/kernel-nopv$SUFFIX-common-sched BASE_OUT=build/kernel-nopv$SUFFIX-base
 
 # build NAME=VALUE: the objects of one tree; what it says is shown only if it fails.
 build() {

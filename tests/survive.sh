@@ -6,8 +6,8 @@ cd "$TOP" || exit 1
 
 job=$TMP/job
 mkdir "$job"
-cp build/kselftest/sched/halt_poll "$job/"
-cp build/kernel-lab/arch/x86/boot/bzImage build/lab/guest.cpio "$job/"
+cp "build/kselftest$SUFFIX/sched/halt_poll" "$job/"
+cp "build/kernel-lab$SUFFIX/arch/x86/boot/bzImage" build/lab/guest.cpio "$job/"
 
 cat >"$job/common" <<'EOF2'
 threshold=/proc/sys/kernel/halt_poll_threshold

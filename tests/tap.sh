@@ -8,6 +8,8 @@ export LC_ALL=C
 
 # shellcheck disable=SC2034 # for those who source this
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# What the build of another base than the main one is called by (BASE=6.12: -6.12), from the Makefile.
+SUFFIX=${SUFFIX:-}
 TAP_RUN=0
 TAP_FAILED=0
 TMP=$(mktemp -d) || exit 1
