@@ -9,12 +9,12 @@
 #
 # QUICK=1 leaves out what takes long; what is left out is said (make test sets it, make check does not).
 
+unset BASE	# patches/ is what is sent, not its replacements for another base
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
 set +e +o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../tests/tap.sh"
 
 unset TOPICS BASE_ONLY
-BASE=$MAIN_BASE	# patches/ is what is sent
 PATCHES=$TOP/patches
 WORK=${CHECKS_DIR:-$BUILD/checks}
 TREE=$WORK/linux

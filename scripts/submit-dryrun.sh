@@ -10,6 +10,7 @@
 #
 # Mails and a list of recipients are left in build/submit/TOPIC.
 
+unset BASE	# what is for other bases is not sent
 . "$(dirname "$0")/lib.sh"
 unset TOPICS BASE_ONLY
 choose_tree
