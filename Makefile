@@ -8,8 +8,8 @@
 
 CACHE      := $(or $(VCPU_SCHED_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vcpu-sched)
 BIN        := build/bin
-# The main base, 7.3, has no suffix; BASE=6.12 has its own tree and kernel.
-export SUFFIX := $(if $(filter-out 7.3,$(BASE)),-$(BASE))
+# What is built for another base than the main one ends in its name.
+export SUFFIX := $(if $(filter-out $(shell sed -n 's/^MAIN_BASE=//p' scripts/lib.sh),$(BASE)),-$(BASE))
 LINUX_TREE := build/linux$(SUFFIX)
 QEMU_ROOT  := $(CACHE)/qemu/current
 CONFIG     ?= lab

@@ -8,8 +8,11 @@ export LC_ALL=C
 
 # shellcheck disable=SC2034 # for those who source this
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-# What the build of another base than the main one is called by (BASE=6.12: -6.12), from the Makefile.
-SUFFIX=${SUFFIX:-}
+# Names in build/ end in -6.12 for BASE=6.12; the main base's have no such suffix.
+SUFFIX=
+MAIN_BASE=$(sed -n 's/^MAIN_BASE=//p' "$TOP/scripts/lib.sh")
+[ "${BASE:-$MAIN_BASE}" = "$MAIN_BASE" ] || SUFFIX=-$BASE
+export KERNEL=${KERNEL:-lab$SUFFIX}
 TAP_RUN=0
 TAP_FAILED=0
 TMP=$(mktemp -d) || exit 1
