@@ -14,6 +14,7 @@ LINUX_TREE := build/linux$(SUFFIX)
 QEMU_ROOT  := $(CACHE)/qemu/current
 CONFIG     ?= lab
 N          ?= 20
+MINUTES    ?= 20
 export VCPU_SCHED_CACHE := $(CACHE)
 export KERNEL := $(CONFIG)$(SUFFIX)
 export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
@@ -76,6 +77,9 @@ bench-kvm:   ## the same for directed yield: also builds and boots the base with
 lab-soak:    ## N=20 rounds of two busy guests at once
 	@$(STEPS) $@ $(LAB) "soak|lab/soak.sh $(N) build/soak"
 
+stress:      ## MINUTES=20 of all at once in two guests, one killed again and again (CONFIG=debug: it complains)
+	@$(STEPS) $@ $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "stress|lab/stress.sh $(MINUTES) build/stress"
+
 ## Housekeeping
 
 clean:       ## remove build/
@@ -110,4 +114,4 @@ $(BIN)/progress: scripts/progress.c | $(BIN)
 
 FORCE:
 
-.PHONY: demo bench bench-report test tree kernel series check submit-dryrun shell lab-soak clean distclean help lab-files demo-report FORCE
+.PHONY: demo bench bench-report test tree kernel series check submit-dryrun shell lab-soak stress clean distclean help lab-files demo-report FORCE

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 2) {
-		fputs("usage: host stat|set|run|barrier|turn|put|say|exit [ARGUMENT]...\n", stderr);
+		fputs("usage: host stat|set|run|barrier|turn|put|say|reset|restart|save|wake|exit [ARGUMENT]...\n", stderr);
 		return 64;
 	}
 	/* The port has one user at a time: others come again. */

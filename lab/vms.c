@@ -17,9 +17,15 @@
  *	put TEXT		append TEXT to the guest's result file
  *	say TEXT		show TEXT as progress
  *	exit STATUS		the workload has ended
+ *	reset			reset the machine: its kernel boots again
+ *	restart			kill its QEMU and start it anew
+ *	save			save the machine's state, restore it in a new
+ *				QEMU; the answer comes after that
+ *	wake S			wake it from suspend in S seconds
  *
- * Answers begin with "ok" or "err". Files written, under --out: NAME.console,
- * NAME.out, NAME.kvm (the counters when the workload ended).
+ * Answers begin with "ok" or "err"; reset and restart have none. Files
+ * written, under --out: NAME.console, NAME.out, NAME.kvm (the counters when the
+ * workload ended).
  *
  * Exit status: 0 all well, 1 a workload failed, 2 a guest crashed, 3 a guest
  * hung, 64 wrong usage.
@@ -49,6 +55,8 @@
 #define LINE		4096
 #define KVM_DEBUGFS	"/sys/kernel/debug/kvm"
 
+enum { END, ANEW, RESTORE };	/* what is to come when a QEMU ends */
+
 struct vm {
 	const char *name, *smp, *mem, *cpu, *append, *run, *qemu;
 	cpu_set_t cpus;
@@ -56,9 +64,13 @@ struct vm {
 	int delay;			/* seconds before it starts */
 
 	pid_t pid;
-	int listen_fd, console_fd;
+	int listen_fd, console_fd, serial_fd;
 	pthread_t serve, console;
 	atomic_bool up, ended, hung, finished;
+	atomic_bool owed;		/* the answer to "save" */
+	bool reset;			/* until its kernel is up again */
+	atomic_int then;
+	atomic_uint requests;		/* so far */
 	bool waits;			/* for its turn; under lock */
 	atomic_int status;
 };
@@ -336,6 +348,149 @@ static void answer_turn(struct vm *vm)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A command to the guest's QEMU. What it answers, a line of JSON, is in reply. */
+static bool qmp(struct vm *vm, const char *command, char *reply, size_t size)
+{
+	const char *const say[] = { "{'execute':'qmp_capabilities'}", command };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	FILE *in = NULL;
+	bool ok;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "/run/%s.qmp", vm->name);
+	if (fd >= 0 && !connect(fd, (void *)&addr, sizeof(addr)))
+		in = fdopen(fd, "r");
+	/* It greets; then there are events between the answers. */
+	*reply = 0;
+	ok = in && fgets(reply, size, in);
+	for (int i = 0; ok && i < 2; i++) {
+		ok = dprintf(fd, "%s\n", say[i]) > 0;
+		do
+			ok = ok && fgets(reply, size, in);
+		while (ok && strncmp(reply, "{\"return\"", 9) && strncmp(reply, "{\"error\"", 8));
+		ok = ok && !strncmp(reply, "{\"return\"", 9);
+	}
+	if (in)
+		fclose(in);
+	else if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The state goes to a file while the guest runs, as if it moved to another host. */
+static void answer_save(struct vm *vm, char *reply, size_t size)
+{
+	char command[LINE / 2], status[LINE];
+
+	snprintf(command, sizeof(command),
+		 "{'execute':'migrate','arguments':{'uri':'file:/run/%s.state'}}", vm->name);
+	/* It must end, however fast the guest makes pages dirty. */
+	if (!qmp(vm, "{'execute':'migrate-set-parameters','arguments':"
+		 "{'downtime-limit':60000,'max-bandwidth':1073741824}}", status, sizeof(status)) ||
+	    !qmp(vm, command, status, sizeof(status)))
+		goto err;
+	do {
+		usleep(50000);
+		if (!qmp(vm, "{'execute':'query-migrate'}", status, sizeof(status)) ||
+		    strstr(status, "\"failed\""))
+			goto err;
+	} while (!strstr(status, "\"completed\""));
+	vm->then = RESTORE;
+	kill(vm->pid, SIGKILL);
+	*reply = 0;
+	return;
+err:
+	snprintf(reply, size, "err %.*s", (int)strcspn(status, "\r\n"), status);
+}
+
+/* What a reboot does to the machine: "reset", or "shutdown" as with -no-reboot. */
+static bool on_reboot(struct vm *vm, const char *action, char *reply, size_t size)
+{
+	char command[LINE / 2];
+
+	snprintf(command, sizeof(command), "{'execute':'set-action','arguments':{'reboot':'%s'}}", action);
+	return qmp(vm, command, reply, size);
+}
+
+/*
+ * No answer, or the kernel that boots would take it for that to its first
+ * request. -no-reboot must wait for that kernel: the firmware adds a reset of
+ * its own.
+ */
+static void answer_reset(struct vm *vm, char *reply, size_t size)
+{
+	char status[LINE];
+
+	vm->reset = true;
+	if (on_reboot(vm, "reset", status, sizeof(status)) &&
+	    qmp(vm, "{'execute':'system_reset'}", status, sizeof(status)))
+		*reply = 0;
+	else
+		snprintf(reply, size, "err %.*s", (int)strcspn(status, "\r\n"), status);
+}
+
+struct wake {
+	struct vm *vm;
+	int seconds;
+};
+
+/*
+ * Wake a guest, and do not stop before it speaks. From S3 QEMU wakes it, from
+ * suspend-to-idle only an interrupt does: that of its serial line.
+ *
+ * A guest that comes back asks whether its port is connected before it has
+ * given the device room for the answer (virtcons_restore() in 7.3), and would
+ * wait for ever. So tell it anew: have QEMU close the port, and open it again.
+ */
+static void *wake(void *arg)
+{
+	struct wake w = *(struct wake *)arg;
+	struct vm *vm = w.vm;
+	unsigned int requests;
+	char status[LINE], open[LINE / 2];
+
+	free(arg);
+	snprintf(open, sizeof(open),
+		 "{'execute':'chardev-change','arguments':{'id':'lab','backend':{'type':'socket','data':"
+		 "{'server':false,'addr':{'type':'unix','data':{'path':'/run/%s.sock'}}}}}}", vm->name);
+	sleep(w.seconds);
+	requests = vm->requests;
+	for (int tries = 0; tries < 20 && vm->requests == requests; tries++) {
+		if (!qmp(vm, "{'execute':'query-status'}", status, sizeof(status)))
+			break;
+		if (strstr(status, "\"suspended\"")) {
+			if (!qmp(vm, "{'execute':'system_wakeup'}", status, sizeof(status)))
+				break;
+		} else if (write(vm->serial_fd, "\n", 1) < 0) {
+			break;
+		}
+		sleep(1);
+		if (vm->requests != requests)
+			break;
+		if (!qmp(vm, "{'execute':'chardev-change','arguments':{'id':'lab','backend':"
+			 "{'type':'null','data':{}}}}", status, sizeof(status)) ||
+		    !qmp(vm, open, status, sizeof(status)))
+			break;
+		sleep(2);
+	}
+	if (vm->requests == requests)
+		say(vm, "not awake: %s", status);
+	return NULL;
+}
+
+static void answer_wake(struct vm *vm, const char *seconds, char *reply, size_t size)
+{
+	struct wake *w = malloc(sizeof(*w));
+	pthread_t thread;
+
+	if (w)
+		*w = (struct wake){ vm, atoi(seconds) };
+	if (!w || pthread_create(&thread, NULL, wake, w))
+		snprintf(reply, size, "err no thread");
+	else
+		pthread_detach(thread);
+}
+
 static void answer(struct vm *vm, char *line, char *reply, size_t size)
 {
 	char *args = strchr(line, ' ');
@@ -352,6 +507,12 @@ static void answer(struct vm *vm, char *line, char *reply, size_t size)
 		if (!turn)
 			pass_turn(vm);
 		pthread_mutex_unlock(&lock);
+		if (vm->reset) {
+			char status[LINE];
+
+			vm->reset = false;
+			on_reboot(vm, "shutdown", status, sizeof(status));
+		}
 	} else if (!strcmp(line, "stat")) {
 		answer_stat(vm, args, reply, size);
 	} else if (!strcmp(line, "set")) {
@@ -381,6 +542,16 @@ static void answer(struct vm *vm, char *line, char *reply, size_t size)
 			snprintf(reply, size, "err cannot write the result");
 	} else if (!strcmp(line, "say")) {
 		say(vm, "%s", args);
+	} else if (!strcmp(line, "save")) {
+		answer_save(vm, reply, size);
+	} else if (!strcmp(line, "reset")) {
+		answer_reset(vm, reply, size);
+	} else if (!strcmp(line, "restart")) {
+		vm->then = ANEW;
+		kill(vm->pid, SIGKILL);
+		*reply = 0;
+	} else if (!strcmp(line, "wake")) {
+		answer_wake(vm, args, reply, size);
 	} else if (!strcmp(line, "exit")) {
 		save_kvm(vm);
 		vm->status = atoi(args);
@@ -395,22 +566,30 @@ static void *serve(void *arg)
 	struct vm *vm = arg;
 	char *line = NULL, reply[LINE];
 	size_t size = 0;
-	int fd = accept4(vm->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	FILE *in;
+	int fd;
 
-	if (fd < 0)
-		return NULL;
-	in = fdopen(fd, "r");
-	while (in && getline(&line, &size, in) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		answer(vm, line, reply, sizeof(reply) - 1);
-		strcat(reply, "\n");
-		if (write(fd, reply, strlen(reply)) < 0)
-			break;
+	/* One connection after the other, until watch() says that it is over. */
+	while ((fd = accept4(vm->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		FILE *in = fdopen(fd, "r");
+
+		if (vm->owed) {
+			vm->owed = false;
+			dprintf(fd, "ok\n");
+		}
+		while (in && getline(&line, &size, in) > 0) {
+			line[strcspn(line, "\n")] = 0;
+			vm->requests++;
+			answer(vm, line, reply, sizeof(reply) - 1);
+			if (!*reply)
+				continue;
+			strcat(reply, "\n");
+			if (write(fd, reply, strlen(reply)) < 0)
+				break;
+		}
+		if (in)
+			fclose(in);
 	}
 	free(line);
-	if (in)
-		fclose(in);
 	return NULL;
 }
 
@@ -476,10 +655,14 @@ static void pin_vcpus(struct vm *vm)
 static void start(struct vm *vm)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	char append[LINE], chardev[LINE], name[LINE];
-	int fds[2];
+	char append[LINE], chardev[LINE], name[LINE], monitor[LINE], state[LINE];
+	bool restore = vm->then == RESTORE;
+	int fds[2], serial[2];
 
-	vm->up = vm->ended = vm->hung = vm->finished = false;
+	/* One that is restored has started long ago, and waits for an answer. */
+	vm->up = vm->owed = restore;
+	vm->then = END;
+	vm->ended = vm->hung = vm->finished = false;
 	vm->status = 0;
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "/run/%s.sock", vm->name);
 	unlink(addr.sun_path);
@@ -487,7 +670,7 @@ static void start(struct vm *vm)
 	if (vm->listen_fd < 0 || bind(vm->listen_fd, (void *)&addr, sizeof(addr)) ||
 	    listen(vm->listen_fd, 1))
 		die("%s: %s", addr.sun_path, strerror(errno));
-	if (pipe2(fds, O_CLOEXEC))
+	if (pipe2(fds, O_CLOEXEC) || pipe2(serial, O_CLOEXEC))
 		die("pipe: %s", strerror(errno));
 
 	snprintf(append, sizeof(append),
@@ -495,6 +678,8 @@ static void start(struct vm *vm)
 		 vm->name, vm->append, vm->run);
 	snprintf(chardev, sizeof(chardev), "socket,id=lab,path=%s", addr.sun_path);
 	snprintf(name, sizeof(name), "%s,debug-threads=on", vm->name);
+	snprintf(monitor, sizeof(monitor), "unix:/run/%s.qmp,server=on,wait=off", vm->name);
+	snprintf(state, sizeof(state), "file:/run/%s.state", vm->name);
 	vm->pid = fork();
 	if (vm->pid < 0)
 		die("fork: %s", strerror(errno));
@@ -507,13 +692,12 @@ static void start(struct vm *vm)
 			"-device", "virtserialport,chardev=lab,name=lab",
 			"-L", "/usr/share/qemu", "-L", "/usr/share/seabios",
 			"-kernel", kernel, "-initrd", initrd, "-append", append,
+			"-qmp", monitor, restore ? "-incoming" : NULL, state,
 		};
 
 		sched_setaffinity(0, sizeof(vm->cpus), &vm->cpus);
 		if (!interactive) {
-			int null = open("/dev/null", O_RDONLY);
-
-			dup2(null, 0);
+			dup2(serial[0], 0);
 			dup2(fds[1], 1);
 			dup2(fds[1], 2);
 		}
@@ -522,7 +706,9 @@ static void start(struct vm *vm)
 		_exit(127);
 	}
 	close(fds[1]);
+	close(serial[0]);
 	vm->console_fd = fds[0];
+	vm->serial_fd = serial[1];
 	if (pthread_create(&vm->serve, NULL, serve, vm) ||
 	    pthread_create(&vm->console, NULL, console, vm))
 		die("pthread_create failed");
@@ -533,18 +719,19 @@ static void start(struct vm *vm)
 static void *watch(void *arg)
 {
 	struct vm *vm = arg;
+	bool retried = false;
 
 	if (vm->delay)
 		sleep(vm->delay);
-	for (int attempt = 1; ; attempt++) {
-		double begin = now();
+	for (double begin = now(); ;) {
+		double started = now();
 		int status, wait = 0;
-		bool again;
+		bool retry, again;
 
 		start(vm);
 		while (waitpid(vm->pid, &status, WNOHANG) == 0) {
 			usleep(50000);
-			if (!vm->up && !interactive && now() - begin > boot_limit)
+			if (!vm->up && !interactive && now() - started > boot_limit)
 				wait = boot_limit;
 			else if (now() - begin > limit)
 				wait = limit;
@@ -553,7 +740,8 @@ static void *watch(void *arg)
 				kill(vm->pid, SIGKILL);
 			}
 		}
-		again = vm->hung && !vm->up && attempt == 1;
+		retry = vm->hung && !vm->up && !retried;
+		again = retry || (vm->then != END && !vm->hung);
 		/* Nobody may wait at a barrier for a guest that will not come. */
 		pthread_mutex_lock(&lock);
 		vm->ended = !again;
@@ -566,10 +754,14 @@ static void *watch(void *arg)
 		pthread_join(vm->serve, NULL);
 		pthread_join(vm->console, NULL);
 		close(vm->listen_fd);
-		if (again) {
+		close(vm->serial_fd);
+		if (retry) {
 			say(vm, "RETRY: no boot within %d s, starting it once more", wait);
-			continue;
+			retried = true;
+			begin = now();
 		}
+		if (again)
+			continue;
 		if (vm->hung)
 			say(vm, "HUNG: ended after %d s", wait);
 		else if (!vm->finished && !interactive)

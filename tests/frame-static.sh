@@ -65,7 +65,7 @@ check "nothing built or downloaded is in the repository" no_blobs
 targets() {
 	local t rc=0
 	make help > "$TMP/help" || return
-	for t in demo test tree kernel series check shell bench bench-% lab-soak clean distclean help; do
+	for t in demo test tree kernel series check shell bench bench-% lab-soak stress clean distclean help; do
 		grep -E "^  make $t  +[^ ]" "$TMP/help" > /dev/null || { echo "make help does not tell of $t"; rc=1; }
 		[ "$t" = bench-% ] || make -n "$t" > /dev/null || rc=1
 	done

@@ -33,6 +33,7 @@ vms --vm c --run 'exit 7'
 vms --vm d --cpus 0-1 --run true
 [ $? = 64 ] || exit 12
 [ "$COLOUR" = blue ] || exit 13
+vms --vm e --run 'n=$(host run "echo >>/tmp/e; wc -l </tmp/e"); case $n in 1*) host restart ;; 2*) host reset ;; *) host save && host put boot $n ;; esac' || exit 14
 EOF
 well() { lab/run.sh "$TMP/out-well" -t 200 "$TMP/well" COLOUR=blue >"$TMP/well.log" 2>&1 || { cat "$TMP/well.log"; return 1; }; }
 check 'two guests at once, host requests, a failing workload, CPU 0 refused' well
@@ -40,6 +41,7 @@ check 'host stat answers with counters' has "$TMP/out-well/a.out" '^now_ns=[0-9]
 check 'host run answers with the output' has "$TMP/out-well/b.out" '^from the host$'
 check 'a turn comes to the only one that asks' has "$TMP/out-well/b.out" '^turned$'
 check "a guest's KVM counters are kept" has "$TMP/out-well/a.kvm" '^exits [1-9]'
+check 'a guest that is killed, reset and migrated comes to its end' has "$TMP/out-well/e.out" '^boot 3'
 check 'a failing workload is named' has "$TMP/well.log" 'c: workload failed with status 7'
 
 # Each of these must fail the run that meets it.
