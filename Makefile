@@ -17,14 +17,14 @@ N          ?= 20
 MINUTES    ?= 20
 export VCPU_SCHED_CACHE := $(CACHE)
 export KERNEL := $(CONFIG)$(SUFFIX)
-export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE
+export LINUX LINUX_REV TOPICS BASE_ONLY FORCE STRICT CONFIG JOBS BASE REPS ROUNDTRIPS THRESHOLDS
 
 # bench first: the lab takes its programs along.
 include bench/build.mk lab/build.mk
 
 # Not $(MAKE) in a recipe: make -n would run it.
 SUB    := $(MAKE) -s
-STEPS  := scripts/steps.sh
+STEPS  := exec scripts/steps.sh
 TREE   := "packages|scripts/need.sh source" "kernel source|scripts/fetch.sh base" "patch series|scripts/tree.sh"
 BUILT  := $(TREE) "build tools|scripts/need.sh kernel" "kernel|scripts/kernel.sh"
 # The checks and the harness are about the main base.
@@ -34,7 +34,7 @@ LAB    := "lab tools|scripts/need.sh lab plot" "QEMU|scripts/fetch.sh qemu" $(BU
 ## The two commands
 
 demo:        ## the before/after measurement: build/demo/demo.csv, a table, a plot
-	@$(STEPS) $@ $(LAB) "measurement|lab/run.sh build/demo bench/demo $(if $(REPS),REPS=$(REPS))" "table|$(SUB) demo-report"
+	@$(STEPS) $@ $(LAB) "measurement|bench/demo.sh build/demo" "table|$(SUB) demo-report"
 
 test:        ## everything that must hold; the last line is "N passed, N failed"
 	@$(STEPS) $@ "packages|scripts/need.sh test check" $(LAB) "kselftests|scripts/need.sh selftests && scripts/selftests.sh" "tests|QUICK=1 scripts/test.sh $(or $(TESTS),$(if $(SUFFIX),$(LAB_TESTS),checks/*.sh tests/*.sh))"
@@ -86,7 +86,7 @@ clean:       ## remove build/
 	@$(STEPS) $@ "build/|find build -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} +"
 
 distclean:   ## remove build/ and the cache outside the checkout
-	@$(STEPS) $@ "build/ and $(CACHE)|find build -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} + ; rm -rf $(CACHE)"
+	@$(STEPS) $@ "build/|find build -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} +" "cache|scripts/fetch.sh forget"
 
 help:        ## this text
 	@echo "vcpu-sched: a Linux patch series that tells the scheduler what a vCPU is, and the lab that proves it"

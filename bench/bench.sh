@@ -15,10 +15,13 @@ while getopts l:s: opt; do
 	case $opt in
 	l) lab+=("$OPTARG") ;;
 	s) stats+=("$OPTARG") ;;
-	*) exit 64 ;;
+	*) echo 'bench: BENCH takes NAME=VALUE, -l LAB_OPTION and -s STATS_OPTION: make bench-sched BENCH="REPS=5"' >&2; exit 64 ;;
 	esac
 done
 shift $((OPTIND - 1))
+for arg; do
+	[[ $arg =~ ^[A-Z_]+= ]] || { echo "bench: $arg: want NAME=VALUE, as in BENCH=\"REPS=5\"" >&2; exit 64; }
+done
 
 args=("$@") rc=0 n=0
 

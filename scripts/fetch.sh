@@ -5,8 +5,9 @@
 #
 #   fetch.sh base     the kernel source of base/$BASE as a bare git repository
 #   fetch.sh qemu     a QEMU of at least version 10
+#   fetch.sh forget   remove all that from the cache again
 #
-# Both end in the cache outside the checkout ($VCPU_SCHED_CACHE), so that the next checkout downloads nothing:
+# They end in the cache outside the checkout ($VCPU_SCHED_CACHE), so that the next checkout downloads nothing:
 #   $CACHE/base/$BASE/linux.git      one commit and one tag per version; refs/heads/current is the one to use
 #   $CACHE/qemu/current/usr/bin/...  a root with QEMU in it (or a link to / where the installed one will do)
 # apt does the downloading and verifies the signatures; its lists and settings are private to the cache.
@@ -214,6 +215,7 @@ fetch_qemu() {
 		say "QEMU $(qemu_version "$dir/current") (cached)"
 		return
 	fi
+	need_disk "$CACHE"
 	scratch
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	private_apt "$codename-backports" own ||
@@ -258,12 +260,21 @@ fetch_qemu() {
 	use "$root" " (from $codename-backports)"
 }
 
-# -----------------------------------------------------------------------------------------------------------------
+# ---- the end ----------------------------------------------------------------------------------------------------
+
+# Only what is ours: the cache may be a folder that somebody has other things in.
+forget() {
+	[ -e "$CACHE/lock" ] || { rmdir "$CACHE" 2> /dev/null || say "$CACHE was never a cache of this project: nothing is removed"; return 0; }
+	lock_cache
+	rm -rf "$CACHE"/{apt,base,qemu,ccache,lock,objects-*,tmp.*}
+	rmdir "$CACHE" 2> /dev/null || say "$CACHE has other things in it, which stay"
+}
 
 FETCHLOG=$LOG/fetch-${1:-}.log
 : > "$FETCHLOG"
 case ${1:-} in
 base) fetch_base ;;
 qemu) fetch_qemu ;;
-*) die "usage: $0 base|qemu" ;;
+forget) forget ;;
+*) die "usage: $0 base|qemu|forget" ;;
 esac

@@ -28,6 +28,8 @@ choose_base() {
 		repo=$(cd "$LINUX" && realpath "$(git rev-parse --git-common-dir)")
 		REV=$(git -C "$LINUX" rev-parse -q --verify "${LINUX_REV:-HEAD}^{commit}") ||
 			die "LINUX_REV=${LINUX_REV:-HEAD} names no commit in $LINUX"
+		git -C "$LINUX" cat-file -e "$REV:kernel/sched/fair.c" 2> /dev/null ||
+			die "LINUX=$LINUX: ${LINUX_REV:-HEAD} is no kernel source, it has no kernel/sched/fair.c"
 		VERSION=$(git -C "$LINUX" describe --tags --always "$REV" 2> /dev/null || echo "$REV")
 	else
 		repo=$CACHE/base/$BASE/linux.git

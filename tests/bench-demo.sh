@@ -94,4 +94,7 @@ else
 	skip "the plot" "gnuplot is not installed"
 fi
 
+check "REPS is a number" refused "'abc' is no number from 1 on" env REPS=abc bench/demo.sh "$TMP/none"
+check "and not 0" refused "'0' is no number from 1 on" env REPS=0 bench/demo.sh "$TMP/none"
+check "THRESHOLDS have a 0 to compare with" refused "without 0" env THRESHOLDS="1 2" bench/demo.sh "$TMP/none"
 tap_end

@@ -204,4 +204,11 @@ else
 	check "QEMU too old and none to be had" old_qemu
 fi
 
+# What is removed in the end, and what is not.
+forget() {
+	mkdir -p "$TMP/a cache/base" "$TMP/a cache/mine" "$TMP/a/base" "$TMP/home/base" && touch "$TMP/a cache/lock" || return
+	VCPU_SCHED_CACHE="$TMP/a cache" "$TOP/scripts/fetch.sh" forget && VCPU_SCHED_CACHE="$TMP/home" "$TOP/scripts/fetch.sh" forget &&
+		[ ! -e "$TMP/a cache/base" ] && [ -e "$TMP/a cache/mine" ] && [ -e "$TMP/a/base" ] && [ -e "$TMP/home/base" ]
+}
+check "distclean removes what is ours, and nothing else" forget
 tap_end
