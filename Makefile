@@ -51,7 +51,7 @@ series:      ## write patches/ back from the commits in build/linux
 	@$(STEPS) $@ "packages|scripts/need.sh source" "patches/|scripts/series.sh"
 
 check:       ## what a maintainer would run on the series
-	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "cross compilers, Sphinx|scripts/need.sh cross || true; scripts/need.sh docs || true" "checks|TEST_LIMIT=10000 scripts/test.sh $(or $(CHECKS),checks/*.sh)"
+	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh check kernel" "cross compilers, Sphinx, pahole|scripts/need.sh cross || true; scripts/need.sh docs || true; scripts/need.sh btf || true" "checks|TEST_LIMIT=10000 scripts/test.sh $(or $(CHECKS),checks/*.sh)"
 
 submit-dryrun: ## who would get which patches in which order; nothing is sent
 	@$(STEPS) $@ $(TREE) "packages|scripts/need.sh submit" "submission|scripts/submit-dryrun.sh"

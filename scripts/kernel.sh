@@ -29,6 +29,7 @@ FRAGMENTS=("$TOP/config/lab.config")
 
 # Nothing that make or the caller's shell exported reaches the kernel's own makefiles. ccache makes paths below its base
 # relative, so both forms are cut off; in depend mode it does without a run of the preprocessor per object.
+# pahole is not used, and its version would be in the configuration: installing it would mean to build all again.
 kmake() {
 	local cc=gcc
 	if command -v ccache > /dev/null; then
@@ -37,7 +38,7 @@ kmake() {
 	env -i PATH="$PATH" HOME="$HOME" TERM="${TERM:-dumb}" LC_ALL=C \
 		CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$BUILD" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G CCACHE_DEPEND=1 \
 		KBUILD_BUILD_TIMESTAMP=1970-01-01 KBUILD_BUILD_USER=vcpu-sched KBUILD_BUILD_HOST=lab KBUILD_BUILD_VERSION=1 \
-		"${RUN[@]}" make -C "$TREE" O="$OUT" ARCH=x86_64 LOCALVERSION= CC="$cc" HOSTCC="$cc" \
+		"${RUN[@]}" make -C "$TREE" O="$OUT" ARCH=x86_64 LOCALVERSION= CC="$cc" HOSTCC="$cc" PAHOLE=no-pahole \
 		KCFLAGS="-ffile-prefix-map=$TREE/= -ffile-prefix-map=../$(basename "$TREE")/=" -j"$JOBS" "$@"
 }
 RUN=()
