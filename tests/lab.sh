@@ -33,8 +33,18 @@ vms --vm c --run 'exit 7'
 vms --vm d --cpus 0-1 --run true
 [ $? = 64 ] || exit 12
 [ "$COLOUR" = blue ] || exit 13
-vms --vm e --run 'n=$(host run "echo >>/tmp/e; wc -l </tmp/e"); case $n in 1*) host restart ;; 2*) host reset ;; *) host save && host put boot $n ;; esac' || exit 14
+vms --vm e --run ./e || exit 14
 EOF
+cat >"$TMP/well/e" <<'EOF'
+#!/bin/sh
+n=$(host run 'echo >>/tmp/e; wc -l </tmp/e')
+case $n in
+1) host restart ;;
+2) host reset ;;
+*) host save && host put "boot $n" ;;
+esac
+EOF
+chmod +x "$TMP/well/e"
 well() { lab/run.sh "$TMP/out-well" -t 200 "$TMP/well" COLOUR=blue >"$TMP/well.log" 2>&1 || { cat "$TMP/well.log"; return 1; }; }
 check 'two guests at once, host requests, a failing workload, CPU 0 refused' well
 check 'host stat answers with counters' has "$TMP/out-well/a.out" '^now_ns=[0-9]* cpu_ns=[1-9][0-9]* exits=[1-9][0-9]* halt_exits=[0-9]'
