@@ -37,11 +37,11 @@ vms --vm e --run ./e || exit 14
 EOF
 cat >"$TMP/well/e" <<'EOF'
 #!/bin/sh
-n=$(host run 'echo >>/tmp/e; wc -l </tmp/e')
-case $n in
+set -- $(host run 'echo >>/tmp/e; wc -l </tmp/e')
+case $1 in
 1) host restart ;;
 2) host reset ;;
-*) host save && host put "boot $n" ;;
+*) host save && host put "boot $1" ;;
 esac
 EOF
 chmod +x "$TMP/well/e"
