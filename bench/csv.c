@@ -127,3 +127,22 @@ const char *csv_name(const struct csv *csv, unsigned int field)
 			csv_fail(csv, "'%s' is not a name (no blanks, no quotes)", s);
 	return s;
 }
+
+int find_name(const struct names *names, const char *name)
+{
+	for (unsigned int i = 0; i < names->nr; i++)
+		if (!strcmp(names->name[i], name))
+			return (int)i;
+	return -1;
+}
+
+unsigned int intern(struct names *names, const char *name)
+{
+	int found = find_name(names, name);
+
+	if (found >= 0)
+		return (unsigned int)found;
+	names->name = grow(names->name, names->nr, sizeof(*names->name));
+	names->name[names->nr] = xstrdup(name);
+	return names->nr++;
+}

@@ -34,6 +34,14 @@ uint64_t csv_count(const struct csv *csv, unsigned int field);
 double csv_number(const struct csv *csv, unsigned int field);	/* finite */
 const char *csv_name(const struct csv *csv, unsigned int field);	/* not empty, no blanks */
 
+/* Names in the order of their first appearance; an index stands for a name. */
+struct names {
+	char **name;
+	unsigned int nr;
+};
+int find_name(const struct names *names, const char *name);		/* -1: not there */
+unsigned int intern(struct names *names, const char *name);
+
 /* The line reader below all this: no line end, never a comment or a blank line. */
 bool csv_line(struct csv *csv);
 

@@ -45,11 +45,6 @@ static const char help[] =
 
 /* ---- what was measured ---- */
 
-struct names {
-	char **name;
-	unsigned int nr;
-};
-
 static struct names rows, configs, metrics;
 
 struct point {
@@ -83,57 +78,6 @@ static unsigned int nr_sections;
 
 static struct { char *metric; bool lower; } *better;
 static unsigned int nr_better;
-
-/* Room for one more element. */
-static void *grow(void *array, unsigned int nr, size_t size)
-{
-	if (nr && (nr & (nr - 1)))
-		return array;
-	array = realloc(array, (nr ? 2 * (size_t)nr : 1) * size);
-	if (!array)
-		die("out of memory");
-	return array;
-}
-
-static char *xstrdup(const char *s)
-{
-	char *copy = strdup(s);
-
-	if (!copy)
-		die("out of memory");
-	return copy;
-}
-
-static char *__attribute__((format(printf, 1, 2))) text_of(const char *fmt, ...)
-{
-	va_list ap;
-	char *text;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
-	va_end(ap);
-	return text;
-}
-
-static int find_name(const struct names *names, const char *name)
-{
-	for (unsigned int i = 0; i < names->nr; i++)
-		if (!strcmp(names->name[i], name))
-			return (int)i;
-	return -1;
-}
-
-static unsigned int intern(struct names *names, const char *name)
-{
-	int found = find_name(names, name);
-
-	if (found >= 0)
-		return (unsigned int)found;
-	names->name = grow(names->name, names->nr, sizeof(*names->name));
-	names->name[names->nr] = xstrdup(name);
-	return names->nr++;
-}
 
 static struct series *find(const struct run *run, unsigned int sec, int row, int metric, int config)
 {
@@ -540,8 +484,7 @@ static void __attribute__((format(printf, 1, 2))) para(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = vtext_of(fmt, ap);
 	va_end(ap);
 	fputs("<p>", html);
 	put_html(text);

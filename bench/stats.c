@@ -50,12 +50,6 @@ static const char help[] =
 
 #define SUMMARY_HEADER	"row,config,metric,median,lo,hi,ratio,ratio_lo,ratio_hi,target,target_met"
 
-/* Names in the order of their first appearance; an index stands for a name. */
-struct names {
-	char **name;
-	unsigned int nr;
-};
-
 static struct names rows, configs, metrics;
 
 /* One repetition's value. */
@@ -107,26 +101,6 @@ static unsigned int nr_notes;
 static unsigned int nr_short;		/* series with too few repetitions */
 static unsigned int targets_met, targets_missed, targets_unmeasured;
 
-/* Room for one more element. */
-static void *grow(void *array, unsigned int nr, size_t size)
-{
-	if (nr && (nr & (nr - 1)))
-		return array;
-	array = realloc(array, (nr ? 2 * (size_t)nr : 1) * size);
-	if (!array)
-		die("out of memory");
-	return array;
-}
-
-static char *xstrdup(const char *s)
-{
-	char *copy = strdup(s);
-
-	if (!copy)
-		die("out of memory");
-	return copy;
-}
-
 /* The same remark twice is one. */
 static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
 {
@@ -134,8 +108,7 @@ static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = vtext_of(fmt, ap);
 	va_end(ap);
 	for (unsigned int i = 0; i < nr_notes; i++)
 		if (!strcmp(notes[i], text)) {
@@ -144,25 +117,6 @@ static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
 		}
 	notes = grow(notes, nr_notes, sizeof(*notes));
 	notes[nr_notes++] = text;
-}
-
-static int find_name(const struct names *names, const char *name)
-{
-	for (unsigned int i = 0; i < names->nr; i++)
-		if (!strcmp(names->name[i], name))
-			return (int)i;
-	return -1;
-}
-
-static unsigned int intern(struct names *names, const char *name)
-{
-	int found = find_name(names, name);
-
-	if (found >= 0)
-		return (unsigned int)found;
-	names->name = grow(names->name, names->nr, sizeof(*names->name));
-	names->name[names->nr] = xstrdup(name);
-	return names->nr++;
 }
 
 static struct series *find_series(unsigned int row, unsigned int config, unsigned int metric)

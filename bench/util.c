@@ -156,6 +156,45 @@ void *xcalloc(size_t nr, size_t size)
 	return memset(p, 0, size);
 }
 
+void *grow(void *array, unsigned int nr, size_t size)
+{
+	if (nr && (nr & (nr - 1)))
+		return array;
+	array = realloc(array, (nr ? 2 * (size_t)nr : 1) * size);
+	if (!array)
+		die("out of memory");
+	return array;
+}
+
+char *xstrdup(const char *s)
+{
+	char *copy = strdup(s);
+
+	if (!copy)
+		die("out of memory");
+	return copy;
+}
+
+char *vtext_of(const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		die("out of memory");
+	return text;
+}
+
+char *text_of(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = vtext_of(fmt, ap);
+	va_end(ap);
+	return text;
+}
+
 uint64_t now_ns(void)
 {
 	struct timespec ts;

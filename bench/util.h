@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the workloads share: errors, option values, the clock, pinning, a
+ * What the programs share: errors, memory, option values, the clock, pinning, a
  * latency histogram, and a crew of threads that count what they get done.
  */
 #ifndef BENCH_UTIL_H
 #define BENCH_UTIL_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define NSEC_PER_SEC	1000000000ULL
@@ -35,6 +37,11 @@ struct cpu_list {
 void parse_cpus(const char *opt, const char *s, struct cpu_list *list);	/* "0,2-3" */
 
 void *xcalloc(size_t nr, size_t size);
+void *grow(void *array, unsigned int nr, size_t size);	/* room for one more element */
+char *xstrdup(const char *s);
+/* As printf would print it. */
+char *text_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *vtext_of(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 uint64_t now_ns(void);			/* CLOCK_MONOTONIC */
 void sleep_ns(uint64_t ns);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What the series touches also compiles with its prerequisites turned off one by one; with PREEMPT_RT, NO_HZ_FULL, core
-# scheduling and sched_ext; with KVM as a module; for 32 bits and other architectures (where Debian's cross compiler is installed); as
-# UML; by clang; and each topic alone. No warning that the base does not have.
+# scheduling and sched_ext; with KVM as a module; for 32 bits and other architectures (where Debian's cross compiler is
+# installed); as UML; by clang; and each topic alone. No warning that the base does not have.
 #
 # QUICK: SMP, PARAVIRT and KVM off only. ONLY="SMP arm64": these only (a symbol from below, module, topics, a name below).
 
@@ -37,33 +37,23 @@ clean() {
 
 selected() { [[ -z ${ONLY:-} || " $ONLY " == *" $1 "* ]]; }
 
-# off SYMBOL...: x86_64 without them. That they are off is checked, too.
-off() {
-	selected "$1" || return
+# off SYMBOL..., on SYMBOL...: x86_64 without or with them. That they are off or on is checked, too.
+off() { turn n without off "$@"; }
+on() { turn y with on "$@"; }
+turn() { # n|y without|with off|on SYMBOL...
+	selected "$4" || return
 	setup configs x86_64 ''
-	printf 'CONFIG_%s=n\n' "$@" > "$TMP/fragment"
+	VALUE=$1 HOW=$3
+	local with=$2
+	shift 3
+	printf "CONFIG_%s=$VALUE\n" "$@" > "$TMP/fragment"
 	SYMBOLS="$*"
-	PROVE=are_off check "configs: x86_64 without $*" clean "$(tip)" "$TMP/fragment"
+	PROVE=are_turned check "configs: x86_64 $with $*" clean "$(tip)" "$TMP/fragment"
 }
-are_off() {
+are_turned() {
 	local s
 	for s in $SYMBOLS; do
-		is "$s" n || complain "CONFIG_$s cannot be turned off here: the check checks nothing" || return
-	done
-}
-
-# on SYMBOL...: x86_64 with them.
-on() {
-	selected "$1" || return
-	setup configs x86_64 ''
-	printf 'CONFIG_%s=y\n' "$@" > "$TMP/fragment"
-	SYMBOLS="$*"
-	PROVE=are_on check "configs: x86_64 with $*" clean "$(tip)" "$TMP/fragment"
-}
-are_on() {
-	local s
-	for s in $SYMBOLS; do
-		is "$s" y || complain "CONFIG_$s cannot be turned on here: the check checks nothing" || return
+		is "$s" "$VALUE" || complain "CONFIG_$s cannot be turned $HOW here: the check checks nothing" || return
 	done
 }
 
