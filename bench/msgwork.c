@@ -33,7 +33,8 @@ static const char help[] =
 "  -t TIME   end after that time (default: 5s)\n"
 "  -h, --help\n"
 "TIME: 20ms, 500us, 1.5s; a bare number is seconds.\n"
-"Output: p50_ns= p99_ns= p999_ns= max_ns= requests= seconds= requests_per_second=\n";
+"Output: p50_ns= p75_ns= p90_ns= p95_ns= p99_ns= p995_ns= p999_ns= max_ns=\n"
+"  requests= seconds= requests_per_second=\n";
 
 struct messenger;
 
@@ -133,6 +134,10 @@ static void start(pthread_t *thread, void *(*fn)(void *), void *arg)
 int main(int argc, char **argv)
 {
 	static const struct option longopts[] = { { "help", 0, NULL, 'h' }, { } };
+	static const struct { const char *name; double q; } quantiles[] = {
+		{ "p50", 0.5 }, { "p75", 0.75 }, { "p90", 0.9 }, { "p95", 0.95 },
+		{ "p99", 0.99 }, { "p995", 0.995 }, { "p999", 0.999 },
+	};
 	unsigned int nr_msg = 1, per_msg = 2, nr_workers;
 	uint64_t run_ns = 5 * NSEC_PER_SEC, begin, ns;
 	struct messenger *msg;
@@ -182,9 +187,9 @@ int main(int argc, char **argv)
 
 	if (!all->nr)
 		die("no worker was woken in %.3f s", (double)ns / 1e9);
-	printf("p50_ns=%" PRIu64 " p99_ns=%" PRIu64 " p999_ns=%" PRIu64 " max_ns=%" PRIu64
-	       " requests=%" PRIu64 " seconds=%.6f requests_per_second=%.3f\n",
-	       hist_quantile(all, 0.5), hist_quantile(all, 0.99), hist_quantile(all, 0.999),
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
+		printf("%s_ns=%" PRIu64 " ", quantiles[i].name, hist_quantile(all, quantiles[i].q));
+	printf("max_ns=%" PRIu64 " requests=%" PRIu64 " seconds=%.6f requests_per_second=%.3f\n",
 	       all->max, all->nr, (double)ns / 1e9, (double)all->nr * 1e9 / (double)ns);
 	free(all);
 	free(worker);

@@ -111,7 +111,7 @@ fi
 
 # msgwork
 M=$BIN/msgwork
-sane='v["requests"] > 10 && v["p50_ns"] <= v["p99_ns"] && v["p99_ns"] <= v["p999_ns"] && v["p999_ns"] <= v["max_ns"] && v["p50_ns"] > 0'
+sane='v["requests"] > 10 && v["p50_ns"] <= v["p75_ns"] && v["p75_ns"] <= v["p90_ns"] && v["p90_ns"] <= v["p95_ns"] && v["p95_ns"] <= v["p99_ns"] && v["p99_ns"] <= v["p995_ns"] && v["p995_ns"] <= v["p999_ns"] && v["p999_ns"] <= v["max_ns"] && v["p50_ns"] > 0'
 check "msgwork" holds "$sane && v[\"seconds\"] >= 0.2" "$M" -t 0.2
 check "msgwork: 3 message threads of 4 workers" holds "$sane" "$M" -t 0.2 -m 3 -n 4 -w 1
 # 2 workers, each asleep for 10 ms of each request: at most 2 * 0.3 / 0.010 and the first two

@@ -30,7 +30,7 @@ commit=$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 identity() {
 	{
 		echo "$commit $quick $rounds"
-		cat build/kernel-{lab,base}/arch/x86/boot/bzImage build/lab/*.cpio build/bin/lab
+		cat build/kernel-{lab,base}"$SUFFIX"/arch/x86/boot/bzImage build/lab/*.cpio build/bin/lab
 		cat bench/bench.sh bench/common.sh bench/kvm/settings.sh bench/sched/{settings.sh,pair,latency,alone}
 		cat bench/report/{boots,run,measure.sh,idle,same,turn,spin,hackpair,net}
 	} | sha256sum | cut -d' ' -f1
@@ -41,7 +41,7 @@ why_not() {
 	case $1 in
 	net)
 		[ -z "$quick" ] || { echo "left out of a QUICK run"; return; }
-		grep -qx CONFIG_VIRTIO_NET=y build/kernel-lab/.config ||
+		grep -qx CONFIG_VIRTIO_NET=y "build/kernel-lab$SUFFIX/.config" ||
 			{ echo "the lab's kernel has no CONFIG_VIRTIO_NET"; return; }
 		command -v iperf3 >/dev/null || echo "there is no iperf3"
 		;;
@@ -62,7 +62,7 @@ meta() {
 	rounds=$rounds
 	commit=$commit
 	base=$(git -C build/linux config vcpu-sched.version || echo unknown)
-	kernel=$(cat build/kernel-lab/include/config/kernel.release 2>/dev/null || echo unknown)
+	kernel=$(cat "build/kernel-lab$SUFFIX/include/config/kernel.release" 2>/dev/null || echo unknown)
 	qemu=$("$CACHE"/qemu/current/usr/bin/qemu-system-x86_64 --version 2>/dev/null | sed -n '1s/.*version //p')
 	machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $([ -e /dev/kvm ] && echo "with" || echo "no") /dev/kvm
 	system=$(. /etc/os-release && echo "$PRETTY_NAME"), Linux $(uname -r), $(gcc --version | head -n 1)
