@@ -213,17 +213,35 @@ rc=$?
 host put "$(grep 'no CPU polls' /tmp/ktap | tail -n 1)"
 exit $rc
 EOF2
+cat >"$job/old" <<'EOF2'
+#!/bin/sh
+# The host neither offers to stop its own polling nor says what it steals.
+. ./common
+polls() { awk 'FNR > 1 { n += $2 } END { print n }' /sys/kernel/debug/pv_idle/stats; }
+echo 1000000 >$threshold
+load &
+sleep 2
+result 'an older host: polls are counted, and the counters add up' counters
+result 'an older host: it is not asked for what it does not offer' all 1
+echo 0 >$threshold
+sleep 1
+stopped=$(polls)
+sleep 1
+result 'an older host: threshold 0 ends polling there, too' [ "$stopped" = "$(polls)" ]
+result 'an older host: the load ends' unload
+EOF2
 cat >"$job/run" <<'EOF2'
 #!/bin/sh
 vms --limit 200 --vm guest --smp 2 --cpus 1-2 --run ./guest --vm again --run ./again &&
 	vms --limit 400 --vm haltpoll --smp 2 --cpus 1-2 --append "cpuidle_haltpoll.force=1 loglevel=7" --run ./peer \
-		--vm poll --smp 2 --append idle=poll --run ./peer
+		--vm poll --smp 2 --append idle=poll --run ./peer &&
+	vms --limit 200 --vm old --smp 2 --cpus 1-2 --cpu host,kvm-poll-control=off,kvm-steal-time=off --run ./old
 EOF2
 cat >"$job/busy" <<'EOF2'
 #!/bin/sh
 vms --limit 200 --vm hotplug --smp 4 --cpus 1-2 --run ./hotplug
 EOF2
-chmod +x "$job/run" "$job/guest" "$job/again" "$job/hotplug" "$job/peer" "$job/busy"
+chmod +x "$job/run" "$job/guest" "$job/again" "$job/hotplug" "$job/peer" "$job/old" "$job/busy"
 run() { lab/run.sh "$TMP/out" -t 900 "$job"; }
 check 'all guests come to their end, and no console shows a complaint' run
 # Where PAUSE exits, so that the host's parameters matter.
@@ -232,7 +250,7 @@ check 'so does one under load on a host with pause-loop exits' under_load
 cp "$TMP/out-load/hotplug.out" "$TMP/out/"
 
 # The names that must come back, each with ok.
-for guest in guest again hotplug; do
+for guest in guest again hotplug old; do
 	while read -r name; do
 		said() { grep -qxF "ok $name" "$TMP/out/$guest.out" || { grep -F "$name" "$TMP/out/$guest.out" || echo 'no result'; return 1; }; }
 		check "$name" said
