@@ -37,7 +37,8 @@ clean() {
 
 selected() { [[ -z ${ONLY:-} || " $ONLY " == *" $1 "* ]]; }
 
-# off SYMBOL..., on SYMBOL...: x86_64 without or with them. That they are off or on is checked, too.
+# off SYMBOL..., on SYMBOL...: x86_64 without or with them. That they are off or on is checked, too. What they need for
+# that follows as SYMBOL=VALUE.
 off() { turn n without off "$@"; }
 on() { turn y with on "$@"; }
 turn() { # n|y without|with off|on SYMBOL...
@@ -46,8 +47,12 @@ turn() { # n|y without|with off|on SYMBOL...
 	VALUE=$1 HOW=$3
 	local with=$2
 	shift 3
-	printf "CONFIG_%s=$VALUE\n" "$@" > "$TMP/fragment"
-	SYMBOLS="$*"
+	SYMBOLS=
+	local s
+	for s; do
+		[[ $s == *=* ]] || { SYMBOLS="$SYMBOLS $s"; s=$s=$VALUE; }
+		echo "CONFIG_$s"
+	done > "$TMP/fragment"
 	PROVE=are_turned check "configs: x86_64 $with $*" clean "$(tip)" "$TMP/fragment"
 }
 are_turned() {
@@ -69,12 +74,12 @@ if [ -n "${QUICK:-}" ]; then
 	tap_end
 	exit
 fi
-off SYSCTL PROC_SYSCTL
+off SYSCTL EXPERT=y
 off CPU_IDLE
 off NO_HZ_IDLE NO_HZ_COMMON
 off KUNIT
 off HIGH_RES_TIMERS
-on PREEMPT_RT EXPERT
+on PREEMPT_RT EXPERT=y
 on NO_HZ_FULL
 on SCHED_CORE SCHED_SMT
 on SCHED_CLASS_EXT BPF_SYSCALL BPF_JIT DEBUG_INFO_DWARF5 DEBUG_INFO_BTF
@@ -93,6 +98,7 @@ exported() {
 		kgit grep -qE "EXPORT_[A-Z_]*SYMBOL[A-Z_]*\(${s}[,)]" "$(tip)" -- kernel lib arch/x86 virt mm ||
 		nm --defined-only "$O"/arch/x86/kvm/../../../virt/kvm/*.o "$O"/arch/x86/kvm/*.o 2> /dev/null | grep -q " $s$" ||
 			kgit grep -qE "^[a-z].*[ *]$s\(" "$(tip)" -- virt/kvm arch/x86/kvm ||
+			{ [[ $s == param_[gs]et_* ]] && kgit grep -q "STANDARD_PARAM_DEF(${s#param_?et_}," "$(tip)" -- kernel/params.c; } ||
 			echo "$s is not exported, and KVM may be a module"
 	done)
 	[ -z "$out" ] || complain "$out"

@@ -50,7 +50,7 @@ find_base() {
 sparse_patterns() {
 	echo '/*'
 	printf '!/%s/\n' drivers sound fs net Documentation tools samples rust crypto security block mm 'arch/*'
-	printf '/%s\n' arch/{x86,um,arm64,s390,powerpc,riscv,loongarch} tools/{objtool,arch,lib,include,build,scripts,docs,bootconfig} \
+	printf '/%s\n' arch/{x86,um,arm64,s390,powerpc,riscv,loongarch} tools/{objtool,bpf/resolve_btfids,arch,lib,include,build,scripts,docs,bootconfig} \
 		tools/testing/selftests/{sched,kvm} drivers/cpuidle \
 		Documentation/{admin-guide,process,scheduler,virt,dev-tools,sphinx,sphinx-static,conf.py,Makefile,index.rst}
 	printf '%s\n' 'Kconfig*' 'Makefile*' Kbuild 'Build'
